@@ -1,0 +1,1 @@
+"""Runs OpenProse Markdown patterns: exact control flow, intelligent slots, checked contracts."""

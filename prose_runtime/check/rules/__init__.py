@@ -1,0 +1,1 @@
+"""The checker's rules, one file each; a rule's docstring is its explain page."""

@@ -1,0 +1,723 @@
+"""The program as a tree: frozen nodes with exact spans. Each docstring shows the concrete syntax.
+
+Nodes compare by identity, so that side tables can be keyed by them; ``dump`` gives a form to compare by content.
+Nothing derived is stored here: scopes, targets and shapes live in the tables of ``check``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from prose_runtime.text import Source, Span
+
+_node = dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+
+
+@_node
+class Node:
+    """Anything that stands somewhere in a file."""
+
+    span: Span
+
+    def children(self) -> Iterator[Node]:
+        """The nodes directly below, in source order."""
+        for name in self.__dataclass_fields__:
+            yield from _nodes_in(getattr(self, name))
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, in source order."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+def _nodes_in(value: Any) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, tuple) and not isinstance(value, Span):
+        for entry in value:
+            yield from _nodes_in(entry)
+
+
+def dump(node: Any) -> Any:
+    """A tree as plain lists and dicts without spans, to compare or print."""
+    if isinstance(node, Node):
+        shown = {f.name: dump(getattr(node, f.name)) for f in fields(node) if f.name not in ("span", "source")}
+        return {"node": type(node).__name__, **{k: v for k, v in shown.items() if v not in (None, [], False)}}
+    if isinstance(node, tuple | list) and not isinstance(node, Span):
+        return [dump(entry) for entry in node]
+    if isinstance(node, Mapping):
+        return {str(k): dump(v) for k, v in node.items()}
+    return node
+
+
+# expressions
+
+
+@_node
+class Expr(Node):
+    """Anything with a value."""
+
+
+@_node
+class Constant(Expr):
+    """``null``, ``true``, ``12``, ``0.5``: a constant other than a string."""
+
+    value: Any
+
+
+@_node
+class Template(Expr):
+    """``"text {name} text"`` or its triple-quoted form: text and interpolations in order.
+
+    ``parts`` holds decoded text (str) and ``Interpolation`` nodes. A string without braces has one text part, or
+    none when it is empty.
+    """
+
+    parts: tuple[str | Interpolation, ...]
+    triple: bool = False
+
+
+@_node
+class Interpolation(Node):
+    """``{a.b}`` in a string. ``value`` is a Name, Field or Index; ``raw`` the text to keep when it names nothing."""
+
+    value: Expr
+    raw: str
+
+
+@_node
+class Name(Expr):
+    """``topic`` or ``quality-bar``."""
+
+    id: str
+
+
+@_node
+class Field(Expr):
+    """``a.b``."""
+
+    object: Expr
+    name: str
+    name_span: Span
+
+
+@_node
+class Index(Expr):
+    """``a[i]``."""
+
+    object: Expr
+    index: Expr
+
+
+@_node
+class ListExpr(Expr):
+    """``[a, b]``, or ``- a`` lines."""
+
+    items: tuple[Expr, ...]
+
+
+@_node
+class Entry(Node):
+    """``key: value`` of an object; the shorthand ``{ a }`` has the Name ``a`` as value."""
+
+    key: str
+    value: Expr
+
+
+@_node
+class ObjectExpr(Expr):
+    """``{ a: 1, b }`` with commas or newlines between the entries."""
+
+    entries: tuple[Entry, ...]
+
+
+@_node
+class Unary(Expr):
+    """``not a`` or ``-a``; ``op`` is ``not`` or ``-``."""
+
+    op: Literal["not", "-"]
+    operand: Expr
+
+
+@_node
+class Binary(Expr):
+    """``a + b``, ``a < b``, ``a and b``. ``op`` is one of + - * / % == != < <= > >= and or in."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@_node
+class Conditional(Expr):
+    """``x if C else y`` or ``if C then x else y``."""
+
+    condition: Condition
+    then: Expr
+    orelse: Expr
+
+
+@_node
+class Predicate(Expr):
+    """English with an exact meaning (LANGUAGE.md, Conditions, rung 1).
+
+    ``op``: present (``is present``, ``is set``), absent (``is absent``), null, empty, true, false, is, has,
+    contains, meets (>=, also ``is at least``), exceeds (>), at_most (<=). ``is not present`` has ``negated``.
+    The operand of ``has`` is a Name or Literal whose spelling counts, not its value.
+    """
+
+    subject: Expr
+    op: str
+    operand: Expr | None = None
+    negated: bool = False
+
+
+@_node
+class FunctionCall(Expr):
+    """``len(xs)``, ``join(xs, ", ")``."""
+
+    name: str
+    name_span: Span
+    args: tuple[Expr, ...]
+
+
+@_node
+class Group(Expr):
+    """``group(xs by field)``."""
+
+    source: Expr
+    field: str
+
+
+@_node
+class Discretion(Expr):
+    """``**question**`` as a value: the default service answers."""
+
+    text: str
+
+
+@_node
+class Argument(Node):
+    """``name: E`` of a call, or a positional ``E`` (name None)."""
+
+    name: str | None
+    name_span: Span | None
+    value: Expr
+
+
+@_node
+class Call(Expr):
+    """``call target`` with its inputs in any of their forms. Modifiers (model, retry, prompt ...) stand among them.
+
+    ``with`` an expression that is no object literal (``call x with inputs``) is kept in ``spread``.
+    """
+
+    target: Expr
+    args: tuple[Argument, ...] = ()
+    spread: Expr | None = None
+
+
+@_node
+class Session(Expr):
+    """``session "text"``, ``session: agent``, ``session name: agent``, ``resume: agent`` with properties below."""
+
+    prompt: Expr | None = None
+    agent: Name | None = None
+    name: Name | None = None
+    resume: bool = False
+    args: tuple[Argument, ...] = ()
+
+
+@_node
+class DoBlock(Expr):
+    """``do name(args)`` or ``do name`` with an indented block of arguments: call of a block."""
+
+    block: Name
+    args: tuple[Argument, ...] = ()
+
+
+@_node
+class Pipeline(Expr):
+    """``xs | map: ...``."""
+
+    source: Expr
+    stages: tuple[Stage, ...]
+
+
+@_node
+class Stage(Node):
+    """One ``| map:`` with its body. ``names`` are the parameters of ``reduce(acc, x)``."""
+
+    kind: Literal["map", "pmap", "filter", "reduce"]
+    body: Block
+    names: tuple[Name, ...] = ()
+
+
+# conditions
+
+
+@_node
+class Condition(Node):
+    """What stands between ``if`` and the colon. ``text`` is its one-line spelling, without marks.
+
+    ``marked``: it was written ``**text**`` or ``***text***``.
+    """
+
+    text: str
+    test: Test
+    marked: bool = False
+
+
+@_node
+class Test(Node):
+    """A part of a condition."""
+
+    text: str
+
+
+@_node
+class Clause(Test):
+    """A part without a top-level ``and``/``or``. ``expr`` is set when it parses as an expression or predicate;
+
+    whether its names exist is for the resolver to say.
+    """
+
+    expr: Expr | None = None
+
+
+@_node
+class Junction(Test):
+    """Parts joined by ``and`` (op "and") or ``or`` (op "or")."""
+
+    op: Literal["and", "or"]
+    parts: tuple[Test, ...]
+
+
+# statements
+
+
+@_node
+class Block(Node):
+    """Statements of one indentation."""
+
+    statements: tuple[Node, ...]
+
+
+@_node
+class Destructure(Node):
+    """``{ a, b }`` on the left of ``=``."""
+
+    names: tuple[Name, ...]
+
+
+@_node
+class Bind(Node):
+    """``let x = E``, ``const x = E``, ``x = E``, ``x.f = E``, ``let { a, b } = E``. ``keyword`` is None without one."""
+
+    keyword: Literal["let", "const"] | None
+    target: Name | Field | Index | Destructure
+    value: Expr
+
+
+@_node
+class Append(Node):
+    """``record E in xs``, ``append E to xs``, ``append xs E``, ``add E to xs [with note E]``.
+
+    ``word`` is the spelling's keyword.
+    """
+
+    word: Literal["record", "append", "add"]
+    value: Expr
+    target: Expr
+    note: Expr | None = None
+
+
+@_node
+class Emit(Node):
+    """``emit E``."""
+
+    value: Expr
+
+
+@_node
+class Return(Node):
+    """``return [E]``."""
+
+    value: Expr | None = None
+
+
+@_node
+class Throw(Node):
+    """``throw [E]``."""
+
+    value: Expr | None = None
+
+
+@_node
+class Break(Node):
+    """``break``."""
+
+
+@_node
+class Continue(Node):
+    """``continue``."""
+
+
+@_node
+class Sleep(Node):
+    """``sleep 2s``; ``seconds`` is an expression in seconds."""
+
+    seconds: Expr
+
+
+@_node
+class ExprStatement(Node):
+    """``E`` alone on a line: a call, a loop, a name."""
+
+    value: Expr
+
+
+@_node
+class Branch(Node):
+    """``if C:`` or ``elif C:`` with its body."""
+
+    condition: Condition
+    body: Block
+
+
+@_node
+class If(Expr):
+    """``if C: ... elif C: ... else: ...``."""
+
+    branches: tuple[Branch, ...]
+    orelse: Block | None = None
+
+
+@_node
+class Option(Node):
+    """``option "label":``."""
+
+    label: str
+    body: Block
+
+
+@_node
+class Choice(Expr):
+    """``choice CRITERIA:`` with options. ``criteria`` is a Template, so that ``{name}`` in it interpolates."""
+
+    criteria: Template
+    options: tuple[Option, ...]
+
+
+@_node
+class ParallelOptions(Node):
+    """``("any", count: 2, on-fail: "continue")``; as written, defaults left out."""
+
+    mode: Literal["all", "first", "any"] = "all"
+    count: Expr | None = None
+    on_fail: Literal["fail-fast", "continue", "ignore"] = "fail-fast"
+
+
+@_node
+class Repeat(Expr):
+    """``repeat N as i:`` or, with ``parallel`` set, ``parallel repeat N as i:``."""
+
+    count: Expr
+    body: Block
+    var: Name | None = None
+    parallel: ParallelOptions | None = None
+
+
+@_node
+class ForEach(Expr):
+    """``for x, i in xs:``, ``for each x in xs:``, ``loop for each x in xs (max: N):``, ``parallel for ...``."""
+
+    var: Name
+    iterable: Expr
+    body: Block
+    index: Name | None = None
+    maximum: Expr | None = None
+    parallel: ParallelOptions | None = None
+
+
+@_node
+class Loop(Expr):
+    """``loop until C (max: N) as i:``, ``loop while C:``, ``loop:``."""
+
+    body: Block
+    kind: Literal["until", "while"] | None = None
+    condition: Condition | None = None
+    maximum: Expr | None = None
+    var: Name | None = None
+
+
+@_node
+class Parallel(Expr):
+    """``parallel ("first"):``; each statement of the body is a branch."""
+
+    body: Block
+    options: ParallelOptions
+
+
+@_node
+class Do(Expr):
+    """``do:`` with a body in the same frame."""
+
+    body: Block
+
+
+@_node
+class Catch(Node):
+    """``catch as e:``."""
+
+    body: Block
+    var: Name | None = None
+
+
+@_node
+class Try(Expr):
+    """``try: ... catch as e: ... finally: ...``."""
+
+    body: Block
+    catch: Catch | None = None
+    final: Block | None = None
+
+
+@_node
+class Use(Node):
+    """``use "ref" as name`` or the older ``import``."""
+
+    reference: str
+    alias: Name
+
+
+@_node
+class Agent(Node):
+    """``agent name:`` with properties."""
+
+    name: Name
+    args: tuple[Argument, ...]
+
+
+@_node
+class BlockDef(Node):
+    """``block name(params):``."""
+
+    name: Name
+    params: tuple[Name, ...]
+    body: Block
+
+
+@_node
+class Input(Node):
+    """``input topic: "text"``."""
+
+    name: Name
+    text: str
+
+
+@_node
+class Output(Node):
+    """``output n = E``: publishes at top level, returns in a block."""
+
+    name: Name
+    value: Expr
+
+
+@_node
+class Invalid(Node):
+    """A statement that could not be read; a diagnostic says why. Checkers pass over it."""
+
+    text: str
+
+
+# the spec's sections
+
+
+@_node
+class Section(Node):
+    """A ``###`` section as it stands: ``key`` is its lower-case title, ``body`` the span below the heading."""
+
+    key: str
+    title: str
+    title_span: Span
+    body: Span
+    bullets: tuple[Bullet, ...] = ()
+    fences: tuple[Fence, ...] = ()
+
+
+@_node
+class Bullet(Node):
+    """A list item: its own text on one line, nested bullets, and continuation lines as ``rows``."""
+
+    text: str
+    text_span: Span
+    bullets: tuple[Bullet, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+@_node
+class Row(Node):
+    """A line below a bullet that is no bullet itself."""
+
+    text: str
+
+
+@_node
+class Fence(Node):
+    """A fenced block: ``label`` is the first word behind the opening fence, ``content`` the lines between."""
+
+    label: str
+    content: Span
+
+
+@_node
+class Requirement(Node):
+    """An item of a slot's ``requires``. ``name`` is set for a single identifier or backticked name."""
+
+    text: str
+    name: str | None
+    optional: bool = False
+
+
+@_node
+class Promise(Node):
+    """A sentence of ``ensures`` or Returns. ``names`` are the fields that it declares, if it is a list of such."""
+
+    text: str
+    names: tuple[str, ...] = ()
+
+
+@_node
+class Slot(Node):
+    """A role that the pattern leaves open."""
+
+    name: str
+    name_span: Span
+    description: str = ""
+    primary: bool = False
+    is_list: bool = False
+    requires: tuple[Requirement, ...] = ()
+    ensures: tuple[Promise, ...] = ()
+
+
+@_node
+class ConfigItem(Node):
+    """A config name. ``type`` is its spelling (``integer``, ``a | b``, ``string[]``) or None when none is given."""
+
+    name: str
+    name_span: Span
+    type: str | None = None
+    type_span: Span | None = None
+    default: Any = None
+    default_span: Span | None = None
+    optional: bool = False
+    description: str = ""
+
+
+@_node
+class Parameter(Node):
+    """A row of Parameters, Requires or Inputs."""
+
+    name: str
+    name_span: Span
+    type: str | None = None
+    optional: bool = False
+    default: Any = None
+    has_default: bool = False
+    description: str = ""
+
+
+@_node
+class OutputDecl(Node):
+    """A bullet of Returns that starts with a name."""
+
+    name: str
+    name_span: Span
+    type: str | None = None
+    optional: bool = False
+    description: str = ""
+
+
+@_node
+class Returns(Node):
+    """Returns, Ensures or Maintains: declared outputs and promises in prose."""
+
+    outputs: tuple[OutputDecl, ...] = ()
+    promises: tuple[Promise, ...] = ()
+
+
+@_node
+class Invariant(Node):
+    """One sentence that always holds."""
+
+    text: str
+
+
+@_node
+class Delegate(Node):
+    """``slot: job`` of Shape. ``job`` ends before the first `` — ``."""
+
+    slot: str
+    job: str
+
+
+@_node
+class Shape(Node):
+    """Who does what: ``own`` is ``self``."""
+
+    own: str = ""
+    delegates: tuple[Delegate, ...] = ()
+    prohibited: tuple[str, ...] = ()
+
+
+@_node
+class Instance(Node):
+    """A pattern instance: the pattern's name, what fills its slots and its config.
+
+    ``bindings`` maps a slot to a name, an Instance or a list of these; spans are of the YAML entry.
+    """
+
+    name: str | None
+    pattern: str
+    bindings: Mapping[str, Any]
+    config: Mapping[str, Any]
+
+
+@_node
+class Spec(Node):
+    """A spec file, or an inline component of one (kind ``function``, no body of its own or an Execution).
+
+    ``body`` is the program of Delegation or Execution; ``javascript`` the fence of a composite's Delegation Loop.
+    ``sections`` holds every section as it stands, so that those without a node of their own can be read as data.
+    """
+
+    source: Source
+    name: str
+    name_span: Span
+    kind: str
+    frontmatter: Mapping[str, Any]
+    title: str | None = None
+    sections: tuple[Section, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    config: tuple[ConfigItem, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    returns: Returns | None = None
+    invariants: tuple[Invariant, ...] = ()
+    shape: Shape | None = None
+    instances: tuple[Instance, ...] = ()
+    components: tuple[Spec, ...] = ()
+    body: Block | None = None
+    javascript: Fence | None = None
+
+    def section(self, *keys: str) -> Section | None:
+        """The first section with one of these lower-case titles."""
+        return next((s for s in self.sections if s.key in keys), None)
+
+    def text_of(self, *keys: str) -> str:
+        """The text below a section's heading, or nothing."""
+        section = self.section(*keys)
+        return self.source.slice(section.body).strip() if section else ""

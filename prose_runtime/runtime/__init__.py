@@ -1,0 +1,1 @@
+"""The interpreter: it walks a checked program and asks services."""

@@ -1,0 +1,1 @@
+"""Things that answer requests: models, people, commands and scripts."""

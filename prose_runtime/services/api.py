@@ -1,0 +1,87 @@
+"""What a service is: something that answers a request. Models, people, commands and tests all are."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from prose_runtime.values import NO_USAGE, Usage
+
+TextListener = Callable[[str], None]
+RetryListener = Callable[[int, float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that a service is told; it sees nothing else (LANGUAGE.md section 4).
+
+    Attributes:
+        job: The role's task in the author's words: Shape, ``ensures``, a function's own text.
+        inputs: JSON values by input name, in the order of the call.
+        prompt: The call's own text, or None.
+        schema: The JSON Schema that the answer has to fill, or None when text is due.
+        purpose: ``call``, or ``judge``/``choice`` for a condition; services may treat these alike.
+        options: The labels of a ``choice``.
+        instructions, persona, language, background: Additions of the binding.
+        model: The model that the call asks for instead of the binding's own, or None.
+        rejected: An earlier answer that did not fit, with ``fault`` saying why: the one repair.
+        label: Where the call stands, for people at a terminal: ``target (line 12)``; never shown to a model.
+        on_text, on_retry: Called with pieces of the answer as they arrive, and with (attempt, seconds, reason).
+    """
+
+    job: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    prompt: str | None = None
+    schema: Mapping[str, Any] | None = None
+    purpose: Literal["call", "judge", "choice"] = "call"
+    options: tuple[str, ...] = ()
+    instructions: str | None = None
+    persona: str | None = None
+    language: str | None = None
+    background: str | None = None
+    model: str | None = None
+    rejected: str | None = None
+    fault: str | None = None
+    label: str = ""
+    on_text: TextListener | None = field(default=None, compare=False, repr=False)
+    on_retry: RetryListener | None = field(default=None, compare=False, repr=False)
+
+    def with_(self, **changes: Any) -> Request:
+        """A copy with some fields changed."""
+        return replace(self, **changes)
+
+    def content(self) -> dict[str, Any]:
+        """The part that decides the answer, as JSON: what the record's digest is taken of."""
+        return {
+            "job": self.job, "inputs": dict(self.inputs), "prompt": self.prompt, "purpose": self.purpose,
+            "schema": None if self.schema is None else dict(self.schema), "options": list(self.options),
+            "instructions": self.instructions, "persona": self.persona, "language": self.language,
+            "background": self.background, "model": self.model, "rejected": self.rejected, "fault": self.fault,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A service's answer: text, or a JSON value when the request had a schema or the service is structured."""
+
+    value: Any
+    usage: Usage = NO_USAGE
+    model: str | None = None
+
+
+@runtime_checkable
+class Service(Protocol):
+    """Anything that can be awaited with a request. ``name`` is the binding's name.
+
+    Raises ``ServiceError`` when there is no answer. A plain async function is a service too: ``registry.adapt``.
+    """
+
+    name: str
+
+    async def __call__(self, request: Request) -> Reply:
+        """Answer the request."""
+        ...
+
+
+AsyncFunction = Callable[[Request], Awaitable[Any]]

@@ -1,0 +1,1 @@
+"""Text to tree: Markdown sections, ProseScript, and the parser that joins them."""

@@ -1,0 +1,98 @@
+"""Source text and places in it: spans, line and column numbers, UTF-16 columns for editors."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A half-open range of character offsets into ``Source.text``."""
+
+    start: int
+    end: int
+
+    def covers(self, other: Span) -> bool:
+        """Whether the other span lies inside this one."""
+        return self.start <= other.start and other.end <= self.end
+
+
+class Place(NamedTuple):
+    """A one-based line and column, counted in characters."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place in a file, as errors and results carry it: one-based line and column."""
+
+    file: str
+    line: int
+    column: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One file's text.
+
+    ``raw`` is the file as decoded, without a byte order mark. ``text`` has the same length and is what parsers
+    read: the carriage return of a CRLF is a blank there and a lone one a newline, so that offsets stay exact.
+    """
+
+    path: str
+    raw: str
+    text: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", self.raw.replace("\r\n", " \n").replace("\r", "\n"))
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offset of the first character of each line."""
+        starts = [0]
+        find = self.text.find
+        at = find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = find("\n", at + 1)
+        return starts
+
+    @property
+    def end(self) -> Span:
+        """The empty span behind the last character."""
+        return Span(len(self.text), len(self.text))
+
+    def place(self, offset: int) -> Place:
+        """Line and column of an offset."""
+        line = bisect_right(self.line_starts, offset)
+        return Place(line, offset - self.line_starts[line - 1] + 1)
+
+    def where(self, span: Span) -> Where:
+        """The place at which a span starts."""
+        return Where(self.path, *self.place(span.start))
+
+    def offset(self, line: int, column: int = 1) -> int:
+        """Offset of a one-based line and column."""
+        return self.line_starts[line - 1] + column - 1
+
+    def line_span(self, line: int) -> Span:
+        """The characters of a line, without its newline and trailing blanks."""
+        start = self.line_starts[line - 1]
+        end = self.line_starts[line] - 1 if line < len(self.line_starts) else len(self.text)
+        return Span(start, start + len(self.text[start:end].rstrip()))
+
+    def slice(self, span: Span) -> str:
+        """The file's own characters of a span, with newlines as ``\\n``."""
+        return self.raw[span.start : span.end].replace("\r\n", "\n").replace("\r", "\n")
+
+    def utf16_column(self, offset: int) -> int:
+        """One-based column in UTF-16 code units, as editors and SARIF count."""
+        start = self.line_starts[self.place(offset).line - 1]
+        return len(self.text[start:offset].encode("utf-16-le", "surrogatepass")) // 2 + 1
