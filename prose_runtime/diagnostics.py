@@ -79,7 +79,7 @@ class Collector:
         span: Span,
         message: str,
         help: str | None = None,
-        *,  # noqa: A002
+        *,
         secondary: Iterable[Secondary] = (),
         fix: Fix | None = None,
     ) -> None:
@@ -92,7 +92,7 @@ class Collector:
         span: Span,
         message: str,
         help: str | None = None,
-        *,  # noqa: A002
+        *,
         secondary: Iterable[Secondary] = (),
         fix: Fix | None = None,
     ) -> None:

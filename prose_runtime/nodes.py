@@ -12,10 +12,8 @@ from typing import Any, Literal
 
 from prose_runtime.text import Source, Span
 
-_node = dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 
-
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Node:
     """Anything that stands somewhere in a file."""
 
@@ -56,19 +54,19 @@ def dump(node: Any) -> Any:
 # expressions
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Expr(Node):
     """Anything with a value."""
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Constant(Expr):
     """``null``, ``true``, ``12``, ``0.5``: a constant other than a string."""
 
     value: Any
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Template(Expr):
     """``"text {name} text"`` or its triple-quoted form: text and interpolations in order.
 
@@ -80,7 +78,7 @@ class Template(Expr):
     triple: bool = False
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Interpolation(Node):
     """``{a.b}`` in a string. ``value`` is a Name, Field or Index; ``raw`` the text to keep when it names nothing."""
 
@@ -88,14 +86,14 @@ class Interpolation(Node):
     raw: str
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Name(Expr):
     """``topic`` or ``quality-bar``."""
 
     id: str
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Field(Expr):
     """``a.b``."""
 
@@ -104,7 +102,7 @@ class Field(Expr):
     name_span: Span
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Index(Expr):
     """``a[i]``."""
 
@@ -112,14 +110,14 @@ class Index(Expr):
     index: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ListExpr(Expr):
     """``[a, b]``, or ``- a`` lines."""
 
     items: tuple[Expr, ...]
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Entry(Node):
     """``key: value`` of an object; the shorthand ``{ a }`` has the Name ``a`` as value."""
 
@@ -127,14 +125,14 @@ class Entry(Node):
     value: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ObjectExpr(Expr):
     """``{ a: 1, b }`` with commas or newlines between the entries."""
 
     entries: tuple[Entry, ...]
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Unary(Expr):
     """``not a`` or ``-a``; ``op`` is ``not`` or ``-``."""
 
@@ -142,7 +140,7 @@ class Unary(Expr):
     operand: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Binary(Expr):
     """``a + b``, ``a < b``, ``a and b``. ``op`` is one of + - * / % == != < <= > >= and or in."""
 
@@ -151,7 +149,7 @@ class Binary(Expr):
     right: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Conditional(Expr):
     """``x if C else y`` or ``if C then x else y``."""
 
@@ -160,7 +158,7 @@ class Conditional(Expr):
     orelse: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Predicate(Expr):
     """English with an exact meaning (LANGUAGE.md, Conditions, rung 1).
 
@@ -175,7 +173,7 @@ class Predicate(Expr):
     negated: bool = False
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FunctionCall(Expr):
     """``len(xs)``, ``join(xs, ", ")``."""
 
@@ -184,7 +182,7 @@ class FunctionCall(Expr):
     args: tuple[Expr, ...]
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Group(Expr):
     """``group(xs by field)``."""
 
@@ -192,14 +190,14 @@ class Group(Expr):
     field: str
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Discretion(Expr):
     """``**question**`` as a value: the default service answers."""
 
     text: str
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Argument(Node):
     """``name: E`` of a call, or a positional ``E`` (name None)."""
 
@@ -208,7 +206,7 @@ class Argument(Node):
     value: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Call(Expr):
     """``call target`` with its inputs in any of their forms. Modifiers (model, retry, prompt ...) stand among them.
 
@@ -220,7 +218,7 @@ class Call(Expr):
     spread: Expr | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Session(Expr):
     """``session "text"``, ``session: agent``, ``session name: agent``, ``resume: agent`` with properties below."""
 
@@ -231,7 +229,7 @@ class Session(Expr):
     args: tuple[Argument, ...] = ()
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DoBlock(Expr):
     """``do name(args)`` or ``do name`` with an indented block of arguments: call of a block."""
 
@@ -239,7 +237,7 @@ class DoBlock(Expr):
     args: tuple[Argument, ...] = ()
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Pipeline(Expr):
     """``xs | map: ...``."""
 
@@ -247,7 +245,7 @@ class Pipeline(Expr):
     stages: tuple[Stage, ...]
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Stage(Node):
     """One ``| map:`` with its body. ``names`` are the parameters of ``reduce(acc, x)``."""
 
@@ -259,7 +257,7 @@ class Stage(Node):
 # conditions
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Condition(Node):
     """What stands between ``if`` and the colon. ``text`` is its one-line spelling, without marks.
 
@@ -271,14 +269,14 @@ class Condition(Node):
     marked: bool = False
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Test(Node):
     """A part of a condition."""
 
     text: str
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Clause(Test):
     """A part without a top-level ``and``/``or``. ``expr`` is set when it parses as an expression or predicate;
 
@@ -288,7 +286,7 @@ class Clause(Test):
     expr: Expr | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Junction(Test):
     """Parts joined by ``and`` (op "and") or ``or`` (op "or")."""
 
@@ -299,21 +297,21 @@ class Junction(Test):
 # statements
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Block(Node):
     """Statements of one indentation."""
 
     statements: tuple[Node, ...]
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Destructure(Node):
     """``{ a, b }`` on the left of ``=``."""
 
     names: tuple[Name, ...]
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Bind(Node):
     """``let x = E``, ``const x = E``, ``x = E``, ``x.f = E``, ``let { a, b } = E``. ``keyword`` is None without one."""
 
@@ -322,7 +320,7 @@ class Bind(Node):
     value: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Append(Node):
     """``record E in xs``, ``append E to xs``, ``append xs E``, ``add E to xs [with note E]``.
 
@@ -335,52 +333,52 @@ class Append(Node):
     note: Expr | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Emit(Node):
     """``emit E``."""
 
     value: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Return(Node):
     """``return [E]``."""
 
     value: Expr | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Throw(Node):
     """``throw [E]``."""
 
     value: Expr | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Break(Node):
     """``break``."""
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Continue(Node):
     """``continue``."""
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sleep(Node):
     """``sleep 2s``; ``seconds`` is an expression in seconds."""
 
     seconds: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ExprStatement(Node):
     """``E`` alone on a line: a call, a loop, a name."""
 
     value: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Branch(Node):
     """``if C:`` or ``elif C:`` with its body."""
 
@@ -388,7 +386,7 @@ class Branch(Node):
     body: Block
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class If(Expr):
     """``if C: ... elif C: ... else: ...``."""
 
@@ -396,7 +394,7 @@ class If(Expr):
     orelse: Block | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Option(Node):
     """``option "label":``."""
 
@@ -404,7 +402,7 @@ class Option(Node):
     body: Block
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Choice(Expr):
     """``choice CRITERIA:`` with options. ``criteria`` is a Template, so that ``{name}`` in it interpolates."""
 
@@ -412,7 +410,7 @@ class Choice(Expr):
     options: tuple[Option, ...]
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ParallelOptions(Node):
     """``("any", count: 2, on-fail: "continue")``; as written, defaults left out."""
 
@@ -421,7 +419,7 @@ class ParallelOptions(Node):
     on_fail: Literal["fail-fast", "continue", "ignore"] = "fail-fast"
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Repeat(Expr):
     """``repeat N as i:`` or, with ``parallel`` set, ``parallel repeat N as i:``."""
 
@@ -431,7 +429,7 @@ class Repeat(Expr):
     parallel: ParallelOptions | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ForEach(Expr):
     """``for x, i in xs:``, ``for each x in xs:``, ``loop for each x in xs (max: N):``, ``parallel for ...``."""
 
@@ -443,7 +441,7 @@ class ForEach(Expr):
     parallel: ParallelOptions | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Loop(Expr):
     """``loop until C (max: N) as i:``, ``loop while C:``, ``loop:``."""
 
@@ -454,7 +452,7 @@ class Loop(Expr):
     var: Name | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Parallel(Expr):
     """``parallel ("first"):``; each statement of the body is a branch."""
 
@@ -462,14 +460,14 @@ class Parallel(Expr):
     options: ParallelOptions
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Do(Expr):
     """``do:`` with a body in the same frame."""
 
     body: Block
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Catch(Node):
     """``catch as e:``."""
 
@@ -477,7 +475,7 @@ class Catch(Node):
     var: Name | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Try(Expr):
     """``try: ... catch as e: ... finally: ...``."""
 
@@ -486,7 +484,7 @@ class Try(Expr):
     final: Block | None = None
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Use(Node):
     """``use "ref" as name`` or the older ``import``."""
 
@@ -494,7 +492,7 @@ class Use(Node):
     alias: Name
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Agent(Node):
     """``agent name:`` with properties."""
 
@@ -502,7 +500,7 @@ class Agent(Node):
     args: tuple[Argument, ...]
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BlockDef(Node):
     """``block name(params):``."""
 
@@ -511,7 +509,7 @@ class BlockDef(Node):
     body: Block
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Input(Node):
     """``input topic: "text"``."""
 
@@ -519,7 +517,7 @@ class Input(Node):
     text: str
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Output(Node):
     """``output n = E``: publishes at top level, returns in a block."""
 
@@ -527,7 +525,7 @@ class Output(Node):
     value: Expr
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Invalid(Node):
     """A statement that could not be read; a diagnostic says why. Checkers pass over it."""
 
@@ -537,7 +535,7 @@ class Invalid(Node):
 # the spec's sections
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Section(Node):
     """A ``###`` section as it stands: ``key`` is its lower-case title, ``body`` the span below the heading."""
 
@@ -549,7 +547,7 @@ class Section(Node):
     fences: tuple[Fence, ...] = ()
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Bullet(Node):
     """A list item: its own text on one line, nested bullets, and continuation lines as ``rows``."""
 
@@ -559,14 +557,14 @@ class Bullet(Node):
     rows: tuple[Row, ...] = ()
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Row(Node):
     """A line below a bullet that is no bullet itself."""
 
     text: str
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Fence(Node):
     """A fenced block: ``label`` is the first word behind the opening fence, ``content`` the lines between."""
 
@@ -574,7 +572,7 @@ class Fence(Node):
     content: Span
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Requirement(Node):
     """An item of a slot's ``requires``. ``name`` is set for a single identifier or backticked name."""
 
@@ -583,7 +581,7 @@ class Requirement(Node):
     optional: bool = False
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Promise(Node):
     """A sentence of ``ensures`` or Returns. ``names`` are the fields that it declares, if it is a list of such."""
 
@@ -591,7 +589,7 @@ class Promise(Node):
     names: tuple[str, ...] = ()
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Slot(Node):
     """A role that the pattern leaves open."""
 
@@ -604,7 +602,7 @@ class Slot(Node):
     ensures: tuple[Promise, ...] = ()
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ConfigItem(Node):
     """A config name. ``type`` is its spelling (``integer``, ``a | b``, ``string[]``) or None when none is given."""
 
@@ -618,7 +616,7 @@ class ConfigItem(Node):
     description: str = ""
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Parameter(Node):
     """A row of Parameters, Requires or Inputs."""
 
@@ -631,7 +629,7 @@ class Parameter(Node):
     description: str = ""
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OutputDecl(Node):
     """A bullet of Returns that starts with a name."""
 
@@ -642,7 +640,7 @@ class OutputDecl(Node):
     description: str = ""
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Returns(Node):
     """Returns, Ensures or Maintains: declared outputs and promises in prose."""
 
@@ -650,14 +648,14 @@ class Returns(Node):
     promises: tuple[Promise, ...] = ()
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Invariant(Node):
     """One sentence that always holds."""
 
     text: str
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Delegate(Node):
     """``slot: job`` of Shape. ``job`` ends before the first `` — ``."""
 
@@ -665,7 +663,7 @@ class Delegate(Node):
     job: str
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Shape(Node):
     """Who does what: ``own`` is ``self``."""
 
@@ -674,7 +672,7 @@ class Shape(Node):
     prohibited: tuple[str, ...] = ()
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Instance(Node):
     """A pattern instance: the pattern's name, what fills its slots and its config.
 
@@ -687,7 +685,7 @@ class Instance(Node):
     config: Mapping[str, Any]
 
 
-@_node
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Spec(Node):
     """A spec file, or an inline component of one (kind ``function``, no body of its own or an Execution).
 
