@@ -190,14 +190,18 @@ def _field_evidence(
 ) -> Iterator[bool | None]:
     own = {claim.subject, *claim.path}
     for name, content in value.items():
-        if isinstance(content, str) and _flag(name, True, claim.word) is not None:
-            content = {"true": True, "yes": True, "false": False, "no": False}.get(content.strip().lower(), content)
-        if isinstance(content, bool):
-            yield _flag(name, content, claim.word)
-        elif isinstance(content, str) and (name in _VERDICT_FIELDS or name in own):
-            word = one_word(content)
-            if word is not None:
-                yield compare(claim.word, word, enumerations)
+        flag = _as_flag(content) if _flag(name, True, claim.word) is not None else content
+        if isinstance(flag, bool):
+            yield _flag(name, flag, claim.word)
+        elif isinstance(flag, str) and (name in _VERDICT_FIELDS or name in own):
+            word = one_word(flag)
+            yield None if word is None else compare(claim.word, word, enumerations)
+
+
+def _as_flag(content: Any) -> Any:
+    """A boolean that a service wrote as a word."""
+    words = {"true": True, "yes": True, "false": False, "no": False}
+    return words.get(content.strip().lower(), content) if isinstance(content, str) else content
 
 
 def _flag(name: str, content: bool, word: str) -> bool | None:
