@@ -1,0 +1,142 @@
+"""Makes services by the name of their provider: entry points of the group ``prose.services``, and plain functions."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from typing import Any, cast
+
+from prose_runtime.diagnostics import did_you_mean
+from prose_runtime.errors import ProseError, ServiceError, UsageError
+from prose_runtime.services.api import AsyncFunction, Reply, Request, Service
+from prose_runtime.services.settings import ServiceSettings
+from prose_runtime.values import ErrorValue, ServiceRef, to_json
+
+GROUP = "prose.services"
+"""The entry-point group. Each entry is a ``provider(settings: ServiceSettings) -> Service``.
+
+Beside being callable a service may have ``async aclose()``, ``async ping() -> str`` (one line saying that it can
+answer, or a ``ServiceError``) and ``skip(n)``, which passes over answers that a resumed run has already.
+"""
+
+EXTRAS = {"openai": "openai", "local": "xllamacpp"}
+"""Providers that need an optional extra of the same name, and the module which shows that it is installed."""
+
+
+def known_providers() -> list[str]:
+    """The names of all installed providers, in order."""
+    return sorted(_entries())
+
+
+def missing_extra(provider: str) -> str | None:
+    """The pip command that makes a provider usable, or None when nothing is missing."""
+    module = EXTRAS.get(provider)
+    if module is None or find_spec(module) is not None:
+        return None
+    return f"pip install 'prose-runtime[{provider}]'"
+
+
+def create(name: str, settings: ServiceSettings) -> Service:
+    """Make the service ``name``. Raises ``UsageError`` for an unknown provider, a missing extra or bad settings."""
+    provider = settings.provider
+    entry = _entries().get(provider)
+    if entry is None:
+        known = ", ".join(known_providers())
+        raise UsageError(
+            f"service `{name}`: there is no provider `{provider}`; known are {known}",
+            help=did_you_mean(provider, known_providers()),
+        )
+    command = missing_extra(provider)
+    if command is not None:
+        raise UsageError(f"service `{name}`: provider `{provider}` is not installed", help=f"install it: {command}")
+    service = _factory(name, entry)(settings.model_copy(update={"name": name}))
+    return service if settings.timeout is None else TimedService(service, settings.timeout)
+
+
+def adapt(name: str, function: AsyncFunction | Service) -> Service:
+    """Make a service of any ``async (Request) -> Reply | JSON value``; a service is given back as it is."""
+    if isinstance(function, Service):
+        return function
+    if not callable(function):
+        raise UsageError(f"`{name}` is bound to {type(function).__name__}: write a name or an async function")
+    return FunctionService(name, function)
+
+
+@lru_cache(maxsize=1)
+def _entries() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def _factory(name: str, entry: EntryPoint) -> Callable[[ServiceSettings], Service]:
+    try:
+        return cast("Callable[[ServiceSettings], Service]", entry.load())
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"service `{name}`: provider `{entry.name}` cannot be loaded: {error}") from error
+
+
+@dataclass(slots=True)
+class FunctionService:
+    """A plain function as a service. What it raises becomes a ``ServiceError`` of kind ``failed``."""
+
+    name: str
+    function: AsyncFunction
+
+    async def __call__(self, request: Request) -> Reply:
+        """Ask the function."""
+        try:
+            answer: Any = self.function(request)
+            if inspect.isawaitable(answer):
+                answer = await answer
+        except ProseError:
+            raise
+        except Exception as error:
+            message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            raise ServiceError(message, service=self.name) from error
+        reply = answer if isinstance(answer, Reply) else Reply(answer)
+        if not _is_value(reply.value):
+            kind = type(reply.value).__name__
+            raise ServiceError(f"{self.name} answered with a {kind}, which is no JSON value", service=self.name)
+        return Reply(to_json(reply.value), reply.usage, reply.model)
+
+
+def _is_value(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_value(item) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return all(_is_value(item) for item in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, str | int | ServiceRef | ErrorValue)
+
+
+class TimedService:
+    """A service whose calls end after ``timeout`` seconds with a ``ServiceError`` of kind ``timeout``."""
+
+    def __init__(self, service: Service, timeout: float):
+        self.name = service.name
+        self.service = service
+        self.timeout = timeout
+
+    async def __call__(self, request: Request) -> Reply:
+        """Ask the service and wait no longer than allowed; it is cancelled then."""
+        clock = asyncio.timeout(self.timeout)
+        try:
+            async with clock:
+                return await self.service(request)
+        except TimeoutError as error:
+            if not clock.expired():
+                raise
+            message = f"{self.name} did not answer within {self.timeout:g} s"
+            raise ServiceError(message, kind="timeout", service=self.name) from error
+
+    def __getattr__(self, attribute: str) -> Any:
+        """The optional methods of a service: ``aclose``, ``ping``, ``skip``."""
+        if attribute == "service":
+            raise AttributeError(attribute)
+        return getattr(self.service, attribute)
