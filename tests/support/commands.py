@@ -27,7 +27,13 @@ def clean_environment(home: Path) -> dict[str, str]:
     """The environment without keys, settings and virtual environment of the caller; ``home`` stands in for theirs."""
     kept = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith(("PROSE_", "XDG_"))}
     # A stable width and no colour: what is compared must not depend on the terminal that the tests run in.
-    return kept | {"PATH": f"{BIN}{os.pathsep}{kept['PATH']}", "HOME": str(home), "COLUMNS": "100", "NO_COLOR": "1"}
+    return kept | {
+        "PATH": f"{BIN}{os.pathsep}{kept['PATH']}",
+        "HOME": str(home),
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "PROSE_LIVE": "forbid",
+    }
 
 
 def run(words: list[str] | str, cwd: Path, home: Path, stdin: str = "", timeout: float = 100) -> Outcome:

@@ -1,0 +1,7 @@
+"""Settings of every test: nothing leaves this machine, and nobody's keys or settings matter."""
+
+import os
+
+for name in [name for name in os.environ if name.startswith("PROSE_") or name.endswith("_API_KEY")]:
+    del os.environ[name]
+os.environ["PROSE_LIVE"] = "forbid"
