@@ -1,0 +1,88 @@
+"""The one place where a request becomes the text that a model reads (LANGUAGE.md section 4).
+
+The stable part, the same for every call of a role, is ``system``: a provider can have it cached. Nothing but the
+request's own content goes in: its label, which names slot and line for people, stays out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from prose_runtime.services.api import Request
+from prose_runtime.services.shape import in_words, shape_of
+from prose_runtime.values import clean_text, to_json, to_text
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+class Prompt(NamedTuple):
+    """What a model is told: ``system`` is stable for a role, ``user`` is this call's own."""
+
+    system: str
+    user: str
+
+
+def render(request: Request) -> Prompt:
+    """Put a request into words.
+
+    Each input stands between tags that nothing in the request can close or imitate. A demanded shape is said in plain
+    words as well, for services that cannot be held to a schema.
+    """
+    schema = shape_of(request)
+    inputs = [(_quoted(name), _shown(value)) for name, value in request.inputs.items()]
+    texts = [part for pair in inputs for part in pair]
+    suffix = _free_suffix([*texts, request.prompt or "", request.rejected or "", request.fault or ""])
+    values = {
+        "request": request,
+        "inputs": inputs,
+        "tag": f"input{suffix}",
+        "answer_tag": f"answer{suffix}",
+        "shape": None if schema is None else in_words(schema),
+    }
+    return Prompt(_fill("system", values), _fill("user", values))
+
+
+def _fill(template: str, values: dict[str, object]) -> str:
+    return clean_text(_templates().get_template(f"{template}.jinja2").render(values)).strip()
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    # Imported when the first model is asked: a run with scripts or people does without.
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _shown(value: object) -> str:
+    """Text as it is; everything else as JSON, null included, so that a role can tell nothing from an empty text."""
+    return to_text(value) if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False)
+
+
+def _quoted(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+_TAG = re.compile(r"<[\s/]*(?:input|answer)(-\d+)?", re.IGNORECASE)
+
+
+def _free_suffix(texts: list[str]) -> str:
+    """The shortest ending that makes both tags unlike any in the texts; the same texts give the same ending."""
+    taken = {match[1] or "" for text in texts for match in _TAG.finditer(text)}
+    return next(
+        suffix for suffix in itertools.chain([""], map("-{}".format, itertools.count(2))) if suffix not in taken
+    )
