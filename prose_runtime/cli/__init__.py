@@ -1,0 +1,138 @@
+"""The ``prose`` command: parsing of arguments and printing, nothing else (DESIGN.md section 4)."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+import click
+
+if TYPE_CHECKING:
+    from prose_runtime.errors import ProseError
+
+COMMANDS = {
+    "run": "run",
+    "check": "check",
+    "explain": "check",
+    "new": "new",
+    "runs": "runs",
+    "resume": "runs",
+    "services": "services",
+}
+"""The module of this package in which each command stands; it is imported when the command is used."""
+
+RUNNING = ("run", "resume")
+"""Commands whose ``--json`` prints the object of a run with every exit code."""
+
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which people need them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}"), cmd_name)
+        return command if isinstance(command, click.Command) else None
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        click.echo(f"prose {version('prose-runtime')}")
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
+def prose() -> None:
+    """Run, check and write OpenProse patterns: Markdown files whose control flow is exact.
+
+    \b
+    prose run dialectic "Remote work makes teams more productive"
+    prose run SPEC --help     shows a spec's own options
+    """
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code. Nothing but that code and what is printed gets out."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        _accept_any_text(stream)
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_BROKEN_PIPE
+    return code
+
+
+def _run(words: list[str]) -> int:
+    from prose_runtime.errors import ProseError, UsageError
+
+    try:
+        code = prose.main(words, prog_name="prose", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
+    except click.ClickException as error:
+        return _fail(UsageError(_sentence(error), help=_help(error)), words)
+    except ProseError as error:
+        return _fail(error, words)
+    except (KeyboardInterrupt, click.Abort):
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        from prose_runtime.cli.bug import report_bug
+
+        return _fail(report_bug(error), words)
+
+
+def _fail(error: ProseError, words: list[str]) -> int:
+    """Print an error that ended a command before, or without, a run; returns its exit code."""
+    from prose_runtime.report.run_json import dumps, failure
+    from prose_runtime.report.run_text import error_text
+
+    if words and words[0] in RUNNING and "--json" in words:
+        click.echo(dumps(failure(error, _spec_of(words))))
+    click.echo(error_text(error), err=True)
+    return error.exit_code
+
+
+def _spec_of(words: list[str]) -> str | None:
+    from prose_runtime.cli.options import spec_word
+
+    at = spec_word(words[1:], os.path.exists) if words[0] == "run" else None
+    return None if at is None else words[1:][at]
+
+
+def _sentence(error: click.ClickException) -> str:
+    text = error.format_message().rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def _help(error: click.ClickException) -> str | None:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"`{context.command_path} --help` shows what can be written" if context else None
+
+
+def _accept_any_text(stream: TextIO) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:  # a terminal that cannot show a character gets its escape instead of a failure
+        reconfigure(errors="backslashreplace")

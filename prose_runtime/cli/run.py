@@ -1,0 +1,240 @@
+"""``prose run``: from the words of a command line to a result on standard output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from prose_runtime.cli import options
+from prose_runtime.diagnostics import did_you_mean
+from prose_runtime.errors import CheckFailed, ProseError, RecordError, UnreadableFile, UsageError
+from prose_runtime.journal import Journal, RunRecord
+
+if TYPE_CHECKING:
+    from prose_runtime.runtime.session import Prepared, Result, RunRequest
+
+EXIT_INTERRUPTED = 130
+
+
+class RawCommand(click.Command):
+    """A command that takes its words as they stand: what they mean depends on the spec that one of them names."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Hand all words to the callback."""
+        ctx.params = {"words": tuple(args)}
+        ctx.args = []
+        return []
+
+
+@click.command(cls=RawCommand, short_help="Run a spec.", add_help_option=False)
+def run(words: tuple[str, ...]) -> int:
+    """Run a spec; its slots, config and inputs are options of the command."""
+    base = Path.cwd()
+    at = options.spec_word(words, lambda word: locate(word, base) is not None)
+    if at is None:
+        return _help_without_spec(words)
+    spec, rest = words[at], [*words[:at], *words[at + 1 :]]
+    said = _said(spec, rest, base)
+    if isinstance(said, str):
+        click.echo(said)
+        return 0
+    from prose_runtime.cli.runs import journal
+
+    request = {"spec": spec, "inputs": said.inputs, "config": said.config, "bind": said.bind, "base": str(base)}
+    return perform(request, journal(base) if said.record else None, as_json=said.json, quiet=said.quiet)
+
+
+def _help_without_spec(words: Sequence[str]) -> int:
+    if words and not options.has_flag(words, "--help", "-h"):
+        raise UsageError("no SPEC is given", help="write `prose run SPEC`, where SPEC is a file or a library pattern")
+    click.echo(options.general_help(library_names()), err=not words)
+    return 0 if words else 2
+
+
+def _said(spec: str, rest: list[str], base: Path) -> options.Words | str:
+    from prose_runtime.check.checker import check_path
+
+    analysis = check_path(found(spec, base))
+    if not options.has_flag(rest, "--help", "-h") and any(d.severity == "error" for d in analysis.diagnostics):
+        raise CheckFailed(analysis.diagnostics)
+    return options.parse(analysis, spec, rest, base)
+
+
+# where a spec is
+
+
+def locate(word: str, base: Path) -> Path | None:
+    """The file that SPEC means: a path, or the bare name of a spec beside it, of its project or of the library."""
+    path = base / word
+    if path.exists():
+        return Path(word) if base == Path.cwd() else path
+    if not _is_bare(word):
+        return None
+    from prose_runtime.check.project import Project
+
+    return Project.around(base).find(word, base)
+
+
+def found(word: str, base: Path) -> Path:
+    """As ``locate``. Raises UsageError or UnreadableFile when there is no such spec."""
+    path = locate(word, base)
+    if path is not None:
+        return path
+    if _is_bare(word):
+        names = library_names()
+        listed = f"a file's path, or one of the library: {', '.join(names)}"
+        raise UsageError(f"there is no spec `{word}`", help=did_you_mean(word, [*names, *_beside(base)]) or listed)
+    missing = UnreadableFile(word, "no such file")
+    missing.help = did_you_mean(Path(word).name, _beside((base / word).parent))
+    raise missing
+
+
+def _is_bare(word: str) -> bool:
+    return not word.endswith(".md") and os.sep not in word
+
+
+def _beside(folder: Path) -> list[str]:
+    return [path.name for path in folder.glob("*.md")]
+
+
+def library_names() -> list[str]:
+    """The patterns that come with this package."""
+    from prose_runtime.check.project import library, stem
+
+    return sorted(stem(path) for path in library().glob("*.prose.md"))
+
+
+# running
+
+
+def resume_run(journal: Journal, run_prefix: str, *, as_json: bool, quiet: bool, reask: bool) -> int:
+    """Go on with a recorded run; returns the exit code."""
+    record = journal.open(run_prefix)
+    try:
+        return perform(record.request, None, record=record, as_json=as_json, quiet=quiet, reask=reask)
+    finally:
+        record.close()
+
+
+def perform(
+    asked: dict[str, Any],
+    journal: Journal | None,
+    *,
+    record: RunRecord | None = None,
+    as_json: bool,
+    quiet: bool,
+    reask: bool = False,
+) -> int:
+    """Run what is asked and print how it ended; returns the exit code.
+
+    ``asked`` is the record's request. ``journal`` is where a new run is recorded, ``record`` an earlier one to go on
+    with. Raises ProseError for what is wrong before anything is called.
+    """
+    from prose_runtime.runtime.session import prepare
+
+    prepared = prepare(_request(asked, record is not None or journal is not None))
+    listeners = []
+    if not quiet:
+        from prose_runtime.cli.terminal import progress
+
+        _tell_before(prepared)
+        listeners = [progress()]
+    if journal is not None:
+        record = journal.create(asked["spec"], asked)
+    try:
+        result = run_to_end(prepared, record, listeners)
+    finally:
+        if record is not None:
+            record.close()
+    _print(result, record, as_json=as_json, quiet=quiet)
+    return result.exit_code
+
+
+def _request(asked: dict[str, Any], record: bool) -> RunRequest:
+    from prose_runtime.runtime.session import RunRequest
+
+    base = Path(asked["base"])
+    spec = found(asked["spec"], base)
+    return RunRequest(spec, asked["inputs"], asked["config"], asked["bind"], base, record)
+
+
+def run_to_end(prepared: Prepared, record: RunRecord | None, listeners: Sequence[Any]) -> Result:
+    """Execute a run. The first Ctrl-C ends it cleanly, the second ends this process at once."""
+    from prose_runtime.runtime.session import execute
+
+    async def work() -> Result:
+        task = asyncio.ensure_future(execute(prepared, journal=record, listeners=listeners))
+        _on_interrupt(task)
+        result = await task
+        if record is not None:
+            await _finish(record, result)
+        return result
+
+    return asyncio.run(work())
+
+
+def _on_interrupt(task: asyncio.Future[Any]) -> None:
+    loop = asyncio.get_running_loop()
+    asked = False
+
+    def stop() -> None:
+        nonlocal asked
+        if asked:
+            os._exit(EXIT_INTERRUPTED)
+        asked = True
+        _say("\nstopping; Ctrl-C again ends at once")
+        task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+
+
+async def _finish(record: RunRecord, result: Result) -> None:
+    try:
+        await record.finish(result.status, result.as_json())
+    except RecordError as error:  # the result is there all the same
+        _say(f"warning: {error.message}")
+
+
+# printing
+
+
+def _tell_before(prepared: Prepared) -> None:
+    if prepared.note:
+        _say(prepared.note)
+    warnings = [d for d in prepared.warnings if d.severity == "warning"]
+    if warnings:
+        from prose_runtime.report.text import render
+
+        _say(render(warnings))
+
+
+def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bool) -> None:
+    from prose_runtime.report.run_json import dumps
+    from prose_runtime.report.run_text import broken_text, error_text, usage_text, value_text
+
+    if as_json:
+        click.echo(dumps(result.as_json()))
+    elif result.status == "completed":
+        click.echo(value_text(result.value))
+    sys.stdout.flush()
+    if not quiet:
+        _say(usage_text(result.as_json()["usage"]))
+    for line in broken_text(result.as_json()["invariants"]):
+        _say(line)
+    error: ProseError | None = result.error
+    if error is not None:
+        _say(error_text(error))
+    if result.exit_code and record is not None:
+        _say(f"go on with:  prose resume {record.run}")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

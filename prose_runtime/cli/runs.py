@@ -1,0 +1,80 @@
+"""``prose runs`` and ``prose resume``: what was run here, and going on with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from prose_runtime.journal import RECORD_FOLDER, Journal, RunRow
+
+
+def journal(base: Path | None = None) -> Journal:
+    """The record below a folder, by default the working directory."""
+    return Journal((base or Path.cwd()) / RECORD_FOLDER)
+
+
+@click.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def runs(ctx: click.Context, as_json: bool) -> None:
+    """List and show the runs recorded in this folder."""
+    if ctx.invoked_subcommand is None:
+        _print_list(as_json)
+
+
+@runs.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def list_(as_json: bool) -> None:
+    """List the recorded runs, newest first."""
+    _print_list(as_json)
+
+
+@runs.command()
+@click.argument("run")
+@click.option("--json", "as_json", is_flag=True, help="Print the object of `prose run --json`.")
+def show(run: str, as_json: bool) -> None:
+    """Show a run. RUN is an unambiguous prefix of its name, or `last`."""
+    shown = journal().show(run)
+    if as_json:
+        from prose_runtime.report.run_json import dumps
+
+        click.echo(dumps(shown))
+    else:
+        from prose_runtime.report.run_text import run_text
+
+        click.echo(run_text(shown))
+
+
+@click.command()
+@click.argument("run")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with everything that happened.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@click.option("--reask", is_flag=True, help="Ask again where the spec or the inputs changed since.")
+def resume(run: str, as_json: bool, quiet: bool, reask: bool) -> int:
+    """Go on with a run without asking anything again. RUN is a prefix of its name, or `last`."""
+    from prose_runtime.cli.run import resume_run
+
+    return resume_run(journal(), run, as_json=as_json, quiet=quiet, reask=reask)
+
+
+def _print_list(as_json: bool) -> None:
+    rows = journal().list()
+    if as_json:
+        from prose_runtime.report.run_json import dumps
+
+        click.echo(dumps([row.as_json() for row in rows]))
+    elif rows:
+        click.echo("\n".join(_table(rows)))
+    else:
+        click.echo(f"no run is recorded in {RECORD_FOLDER}/; `prose run SPEC` records one", err=True)
+
+
+def _table(rows: list[RunRow]) -> list[str]:
+    cells: list[list[Any]] = [["RUN", "STARTED", "STATUS", "CALLS", "SPEC"]]
+    cells += [[row.run, row.started.replace("T", " "), row.status, row.calls, row.spec] for row in rows]
+    widths = [max(len(str(line[column])) for line in cells) for column in range(len(cells[0]))]
+    return [
+        "  ".join(str(cell).ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells
+    ]

@@ -1,0 +1,138 @@
+"""Shows a run while it happens: a line for each thing that a person waits for, on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from prose_runtime.events import (
+    CallFinished,
+    CallRetry,
+    CallStarted,
+    CallText,
+    ConditionDecided,
+    Emitted,
+    Event,
+    Warned,
+)
+from prose_runtime.values import clean_text, to_text
+
+Write = Callable[[str, str], None]
+"""Writes a piece of text in a style; ``dim``, ``green``, ``red``, ``yellow``, ``bold`` or none."""
+
+_WIDTH = 72
+
+
+class Progress:
+    """A listener that writes a line when a call begins and ends, and for all that is told to the person.
+
+    ``streaming``: also show an answer as it arrives, as long as no other call is in flight.
+    """
+
+    def __init__(self, write: Write, *, streaming: bool = False, clock: Callable[[], float] = time.monotonic):
+        self._write = write
+        self._streaming = streaming
+        self._clock = clock
+        self._open: dict[str, tuple[CallStarted, float]] = {}
+        self._mid_line: str | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Show an event, if a person wants to know of it."""
+        show = _SHOWN.get(type(event))
+        if show is not None:
+            show(self, event)
+
+    def line(self, text: str, style: str = "") -> None:
+        """Write one line below whatever is being streamed."""
+        self._write(("\n" if self._mid_line is not None else "") + clean_text(text) + "\n", style)
+        self._mid_line = None
+
+    def call_started(self, event: CallStarted) -> None:
+        """``call thesis: claude (line 12)``."""
+        again = f", attempt {event.attempt}" if event.attempt > 1 else ""
+        self._open[event.step] = (event, self._clock())
+        self.line(f"call {event.target}: {event.service} (line {event.where.line}{again})")
+
+    def call_text(self, event: CallText) -> None:
+        """A piece of an answer, dimmed."""
+        if self._streaming and len(self._open) == 1 and event.step in self._open:
+            self._write(clean_text(event.text), "dim")
+            self._mid_line = event.step
+
+    def call_retry(self, event: CallRetry) -> None:
+        """Why and how long a call waits."""
+        name = self._name(event.step)
+        self.line(f"wait {name}: {event.reason}; asking again in {event.delay:.3g} s", "yellow")
+
+    def call_finished(self, event: CallFinished) -> None:
+        """``done thesis: 1.2 s: the first words``."""
+        name = self._name(event.step)
+        _, begun = self._open.pop(event.step, (None, self._clock()))
+        if event.error is not None:
+            self.line(f"fail {name}: {event.error.get('message')}", "red")
+        elif event.recorded:
+            self.line(f"kept {name}: {preview(event.output)}", "green")
+        else:
+            self.line(f"done {name}: {self._clock() - begun:.1f} s: {preview(event.output)}", "green")
+
+    def decided(self, event: ConditionDecided) -> None:
+        """Only what a judge decided: everything else follows from the values."""
+        if event.rung == "judge":
+            verdict = event.verdict if isinstance(event.verdict, str) else "yes" if event.verdict else "no"
+            reason = f" ({preview(event.reason)})" if event.reason else ""
+            self.line(f"judge {event.text}: {verdict}{reason}")
+
+    def emitted(self, event: Emitted) -> None:
+        """The program's own words."""
+        self.line(to_text(event.value), "bold")
+
+    def warned(self, event: Warned) -> None:
+        """A warning with its place."""
+        self.line(f"warning: {event.message}{f' ({event.where})' if event.where else ''}", "yellow")
+
+    def _name(self, step: str) -> str:
+        known = self._open.get(step)
+        return known[0].target if known else step.rsplit("/", 1)[-1].removeprefix("call ")
+
+
+_SHOWN: dict[type[Event], Callable[[Progress, Any], None]] = {
+    CallStarted: Progress.call_started,
+    CallText: Progress.call_text,
+    CallRetry: Progress.call_retry,
+    CallFinished: Progress.call_finished,
+    ConditionDecided: Progress.decided,
+    Emitted: Progress.emitted,
+    Warned: Progress.warned,
+}
+
+
+def preview(value: Any) -> str:
+    """The first words of a value on one line."""
+    text = " ".join(to_text(value).split())
+    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
+
+
+def progress() -> Progress:
+    """The listener that fits standard error: coloured and streaming on a terminal, plain lines otherwise."""
+    if sys.stderr.isatty():
+        return Progress(_colours(), streaming=True)
+    return Progress(_plain)
+
+
+def _plain(text: str, _: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def _colours() -> Write:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+
+    def write(text: str, style: str) -> None:
+        console.print(Text(text, style=style), end="", soft_wrap=True)
+
+    return write
