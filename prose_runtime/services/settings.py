@@ -15,7 +15,7 @@ Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 class Closed(BaseModel):
     """A part of prose.yml: unknown keys are errors, and nothing changes after reading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Price(Closed):
@@ -37,6 +37,7 @@ class ServiceSettings(Closed):
         instructions, persona, language, background: Additions to what each role is told; the runtime puts them
             into the request, providers do not.
         timeout: Seconds after which a call fails with kind ``timeout``.
+        retries: How often a busy or unreachable server is asked again within one call.
         base_url, key_env: The server, and the environment variable that holds its key.
         max_tokens, temperature, seed: How a model answers.
         prices: By model id; they come from the top level of prose.yml.
@@ -45,8 +46,8 @@ class ServiceSettings(Closed):
         options: Anything else that a provider from outside this package wants to know.
     """
 
-    name: str = Field("", exclude=True)
-    folder: Path | None = Field(None, exclude=True)
+    name: str = Field(default="", exclude=True)
+    folder: Path | None = Field(default=None, exclude=True)
     provider: str
     model: str | None = None
     instructions: str | None = None
@@ -54,6 +55,7 @@ class ServiceSettings(Closed):
     language: str | None = None
     background: str | None = None
     timeout: Seconds | None = None
+    retries: Annotated[int, Field(ge=0)] = 2
     base_url: str | None = None
     key_env: str | None = None
     max_tokens: Annotated[int, Field(gt=0)] | None = None
@@ -64,7 +66,7 @@ class ServiceSettings(Closed):
     replies: list[Any] | None = None
     repeat: bool = False
     rules: list[dict[str, Any]] | None = None
-    otherwise: Any = Field(None, alias="else")
+    otherwise: Any = Field(default=None, alias="else")
     options: dict[str, Any] = Field(default_factory=dict)
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
@@ -85,8 +87,8 @@ COMMON = frozenset({"provider", "model", "instructions", "persona", "language", 
 _SAMPLING = frozenset({"max_tokens", "temperature", "seed"})
 
 KEYS: Mapping[str, frozenset[str]] = {
-    "anthropic": frozenset({"base_url", "key_env", "max_tokens", "temperature"}),
-    "openai": frozenset({"base_url", "key_env"}) | _SAMPLING,
+    "anthropic": frozenset({"base_url", "key_env", "retries", "max_tokens", "temperature"}),
+    "openai": frozenset({"base_url", "key_env", "retries"}) | _SAMPLING,
     "local": _SAMPLING,
     "command": frozenset({"command"}),
     "script": frozenset({"replies", "repeat", "rules", "else"}),

@@ -1,0 +1,272 @@
+"""Claude, through Anthropic's own client: streamed, structured by a tool, with the stable prefix cached."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from prose_runtime.errors import ServiceError
+from prose_runtime.services.api import Reply, Request, Service
+from prose_runtime.services.failures import Endpoint, shown
+from prose_runtime.services.live import ensure_live_allowed
+from prose_runtime.services.pricing import price_of
+from prose_runtime.services.prompt import Prompt, render
+from prose_runtime.services.retrying import with_retries
+from prose_runtime.services.shape import shape_of
+from prose_runtime.services.shaping import as_object, unwrapped
+from prose_runtime.values import Usage
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from anthropic.types import RawMessageStreamEvent
+
+    from prose_runtime.services.settings import ServiceSettings
+
+DEFAULT_MODEL = "claude-sonnet-5-5"
+"""The model of a binding that names none."""
+DEFAULT_KEY = "ANTHROPIC_API_KEY"
+"""The environment variable that holds the key unless ``key_env`` names another."""
+DEFAULT_URL = "https://api.anthropic.com"
+"""The server unless ``base_url`` or ``ANTHROPIC_BASE_URL`` names another."""
+MAX_TOKENS = 16_000
+"""The largest reply, in tokens, reasoning included, unless ``max_tokens`` is set."""
+SILENCE = 600.0
+"""Seconds without a byte from the server after which a call has failed."""
+TOOL = "answer"
+"""The tool whose input is the structured answer."""
+
+
+def provider(settings: ServiceSettings) -> Service:
+    """The service of a binding; its key is looked for when it is first used."""
+    return AnthropicService(settings)
+
+
+class AnthropicService:
+    """One binding of Claude. Its clients live as long as the event loop that uses them."""
+
+    def __init__(self, settings: ServiceSettings):
+        self.name = settings.name or "anthropic"
+        self._settings = settings
+        self._url = settings.base_url or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_URL
+        self._client: tuple[asyncio.AbstractEventLoop, AsyncAnthropic] | None = None
+        self._free: set[str] = set()
+
+    async def __call__(self, request: Request) -> Reply:
+        """Ask Claude. Raises ``ServiceError``, of kind ``auth`` without a key."""
+        prompt = render(request)
+        return await with_retries(
+            lambda: self._ask(request, prompt), retries=self._settings.retries, on_retry=request.on_retry
+        )
+
+    async def ping(self) -> str:
+        """Ask the server for the model, which costs nothing; says what is there. Raises ``ServiceError``."""
+        model = self._settings.model or DEFAULT_MODEL
+        client, endpoint = self._connect(model)
+        async with _told(endpoint):
+            found = await client.models.retrieve(model)
+        return f"{found.id} at {endpoint.place}"
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop."""
+        if self._client is not None and self._client[0] is asyncio.get_running_loop():
+            await self._client[1].close()
+        self._client = None
+
+    async def _ask(self, request: Request, prompt: Prompt) -> Reply:
+        model = request.model or self._settings.model or DEFAULT_MODEL
+        client, endpoint = self._connect(model)
+        forced = model not in self._free
+        try:
+            return await self._stream(client, endpoint, request, prompt, model)
+        except ServiceError as error:
+            if not forced or not _dislikes_forced_tool(error):
+                raise
+        # Models that always reason take no forced tool: they are offered it, and the prompt asks for JSON anyway.
+        self._free.add(model)
+        return await self._stream(client, endpoint, request, prompt, model)
+
+    async def _stream(
+        self, client: AsyncAnthropic, endpoint: Endpoint, request: Request, prompt: Prompt, model: str
+    ) -> Reply:
+        body, wrapped = self._body(request, prompt, model)
+        answer = _Answer(endpoint, body["max_tokens"])
+        async with (
+            _told(endpoint),
+            await client.messages.create(**body, stream=True) as stream,
+            aclosing(_events(stream, endpoint)) as events,
+        ):
+            async for event in events:
+                piece = answer.take(event)
+                if piece and request.on_text is not None:
+                    request.on_text(piece)
+        return Reply(unwrapped(answer.value(), wrapped), self._usage(answer, model), answer.model or model)
+
+    def _body(self, request: Request, prompt: Prompt, model: str) -> tuple[dict[str, Any], bool]:
+        """The request as the client takes it, and whether the answer comes wrapped in an object."""
+        body: dict[str, Any] = {
+            "model": model,
+            "max_tokens": self._settings.max_tokens or MAX_TOKENS,
+            "system": [{"type": "text", "text": prompt.system, "cache_control": {"type": "ephemeral"}}],
+            "messages": [{"role": "user", "content": prompt.user}],
+        }
+        if self._settings.temperature is not None:
+            # The client has no such parameter any more, as the newest models take none; older models do.
+            body["extra_body"] = {"temperature": self._settings.temperature}
+        wanted = shape_of(request)
+        if wanted is None:
+            return body, False
+        schema, wrapped = as_object(wanted)
+        body["tools"] = [{"name": TOOL, "description": "Give your answer.", "input_schema": schema}]
+        choice = {"type": "auto"} if model in self._free else {"type": "tool", "name": TOOL}
+        body["tool_choice"] = {**choice, "disable_parallel_tool_use": True}
+        return body, wrapped
+
+    def _connect(self, model: str) -> tuple[AsyncAnthropic, Endpoint]:
+        ensure_live_allowed("anthropic", self._url)
+        variable = self._settings.key_env or DEFAULT_KEY
+        key = os.environ.get(variable, "").strip()
+        endpoint = Endpoint(
+            self.name,
+            shown(self._url),
+            (key,),
+            key_help=f"set the environment variable {variable} to a key from console.anthropic.com",
+            model_help=f"`{model}` is unknown there: set `model` of this service to an id such as {DEFAULT_MODEL}",
+        )
+        if not key:
+            raise endpoint.error("auth", sentence=f"has no key: {variable} is not set")
+        if not (key.isascii() and key.isprintable()):
+            raise endpoint.error("auth", sentence=f"has no usable key: {variable} holds characters that no key has")
+        return self._client_of_loop(key), endpoint
+
+    def _client_of_loop(self, key: str) -> AsyncAnthropic:
+        """Connections belong to an event loop: a caller who starts a new one for each run gets a new client."""
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._client[0] is not loop:
+            from anthropic import AsyncAnthropic
+
+            # Retries are ours, so that they can be seen. The limit is for one read; a whole call has its own.
+            client = AsyncAnthropic(api_key=key, base_url=self._url, max_retries=0, timeout=SILENCE)
+            self._client = loop, client
+        return self._client[1]
+
+    def _usage(self, answer: _Answer, model: str) -> Usage:
+        fresh, read, written = answer.fresh, answer.cache_read, answer.cache_write
+        price = price_of(model, self._settings.price(model))
+        if price is None:
+            return Usage(fresh + read + written, answer.output, read)
+        cost = price.cost(fresh=fresh, output=answer.output, cache_read=read, cache_write=written)
+        return Usage(fresh + read + written, answer.output, read, cost)
+
+
+@dataclass(slots=True)
+class _Answer:
+    """A reply that is being put together from the events of its stream."""
+
+    endpoint: Endpoint
+    budget: int
+    model: str | None = None
+    text: str = ""
+    tool: str | None = None
+    stop: str | None = None
+    explanation: str = ""
+    complete: bool = False
+    fresh: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    output: int = 0
+
+    def take(self, event: RawMessageStreamEvent) -> str:
+        """Note one event; gives the piece of the answer in it, which reasoning never is."""
+        match event.type:
+            case "message_start":
+                self.model = event.message.model
+                self._count(event.message.usage)
+            case "content_block_start" if event.content_block.type == "tool_use":
+                self.tool = ""
+            case "content_block_delta":
+                return self._delta(event.delta)
+            case "message_delta":
+                self.stop = event.delta.stop_reason or self.stop
+                self.explanation = getattr(event.delta.stop_details, "explanation", None) or ""
+                self._count(event.usage)
+            case "message_stop":
+                self.complete = True
+        return ""
+
+    def value(self) -> Any:
+        """The answer: the tool's input where it was used, else the text. Raises ``ServiceError``."""
+        if not self.complete or self.stop is None:
+            raise self.endpoint.broken_stream()
+        if self.stop == "refusal":
+            raise self.endpoint.error("refused", self.explanation)
+        if self.stop in ("max_tokens", "model_context_window_exceeded"):
+            raise self.endpoint.cut(self.budget if self.stop == "max_tokens" else None)
+        if self.tool is None:
+            return self.text
+        try:
+            return json.loads(self.tool or "{}")
+        except ValueError:
+            return self.tool
+
+    def _delta(self, delta: Any) -> str:
+        piece = ""
+        if delta.type == "text_delta":
+            piece = delta.text
+            self.text += piece
+        elif delta.type == "input_json_delta" and self.tool is not None:
+            piece = delta.partial_json
+            self.tool += piece
+        return piece
+
+    def _count(self, usage: Any) -> None:
+        """The figures of later events replace earlier ones: they are cumulative."""
+        self.fresh = _known(usage.input_tokens, self.fresh)
+        self.cache_read = _known(usage.cache_read_input_tokens, self.cache_read)
+        self.cache_write = _known(usage.cache_creation_input_tokens, self.cache_write)
+        self.output = _known(usage.output_tokens, self.output)
+
+
+def _known(figure: int | None, before: int) -> int:
+    return before if figure is None else figure
+
+
+def _dislikes_forced_tool(error: ServiceError) -> bool:
+    return error.kind == "failed" and ("tool_choice" in error.message or "thinking" in error.message)
+
+
+async def _events(
+    stream: AsyncIterator[RawMessageStreamEvent], endpoint: Endpoint
+) -> AsyncGenerator[RawMessageStreamEvent, None]:
+    """The events of a stream. A connection that breaks shows in the transport's own errors, or in garbled events."""
+    import anthropic
+
+    try:
+        async for event in stream:
+            yield event
+    except anthropic.APIError:
+        raise
+    except Exception as error:
+        raise endpoint.broken_stream() from error
+
+
+@asynccontextmanager
+async def _told(endpoint: Endpoint) -> AsyncIterator[None]:
+    """Within it the client's errors become ours."""
+    import anthropic
+
+    try:
+        yield
+    except anthropic.APITimeoutError as error:
+        raise endpoint.silent(SILENCE) from error
+    except anthropic.APIStatusError as error:
+        said = error.api_message or ""
+        raise endpoint.from_status(error.status_code, error.type, said, error.response.headers) from error
+    except anthropic.APIConnectionError as error:
+        raise endpoint.no_connection() from error
+    except anthropic.APIError as error:
+        raise endpoint.error("failed", error.message) from error
