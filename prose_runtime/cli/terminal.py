@@ -35,7 +35,8 @@ class Progress:
         self._write = write
         self._streaming = streaming
         self._clock = clock
-        self._open: dict[str, tuple[CallStarted, float]] = {}
+        self._open: dict[str, float] = {}
+        self._targets: dict[str, str] = {}
         self._mid_line: str | None = None
 
     def __call__(self, event: Event) -> None:
@@ -52,7 +53,8 @@ class Progress:
     def call_started(self, event: CallStarted) -> None:
         """``call thesis: claude (line 12)``."""
         again = f", attempt {event.attempt}" if event.attempt > 1 else ""
-        self._open[event.step] = (event, self._clock())
+        self._open[event.step] = self._clock()
+        self._targets[event.step] = event.target
         self.line(f"call {event.target}: {event.service} (line {event.where.line}{again})")
 
     def call_text(self, event: CallText) -> None:
@@ -69,13 +71,14 @@ class Progress:
     def call_finished(self, event: CallFinished) -> None:
         """``done thesis: 1.2 s: the first words``."""
         name = self._name(event.step)
-        _, begun = self._open.pop(event.step, (None, self._clock()))
+        now = self._clock()
+        begun = self._open.pop(event.step, now)
         if event.error is not None:
             self.line(f"fail {name}: {event.error.get('message')}", "red")
         elif event.recorded:
             self.line(f"kept {name}: {preview(event.output)}", "green")
         else:
-            self.line(f"done {name}: {self._clock() - begun:.1f} s: {preview(event.output)}", "green")
+            self.line(f"done {name}: {now - begun:.1f} s: {preview(event.output)}", "green")
 
     def decided(self, event: ConditionDecided) -> None:
         """Only what a judge decided: everything else follows from the values."""
@@ -93,8 +96,7 @@ class Progress:
         self.line(f"warning: {event.message}{f' ({event.where})' if event.where else ''}", "yellow")
 
     def _name(self, step: str) -> str:
-        known = self._open.get(step)
-        return known[0].target if known else step.rsplit("/", 1)[-1].removeprefix("call ")
+        return self._targets.get(step) or step.rsplit("/", 1)[-1].removeprefix("call ")
 
 
 _SHOWN: dict[type[Event], Callable[[Progress, Any], None]] = {

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from prose_runtime.errors import CheckFailed, ProseError
-from prose_runtime.report import text
 from prose_runtime.text import Where
 from prose_runtime.values import to_json, to_text
 
@@ -57,7 +56,9 @@ def _joined(entries: list[list[str]]) -> list[str]:
 def error_text(error: ProseError) -> str:
     """An error with its place, the source line with a caret, and what to do instead."""
     if isinstance(error, CheckFailed):
-        return text.render(error.diagnostics)
+        from prose_runtime.report.text import render
+
+        return render(error.diagnostics)
     lines = [f"error: {error.message}"]
     if error.where is not None:
         lines += place_lines(error.where)

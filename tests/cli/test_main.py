@@ -1,0 +1,101 @@
+"""The command as a whole: quick, never a traceback, one sentence for each fault."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from prose_runtime.cli import COMMANDS, main
+from prose_runtime.cli import options as cli_options
+from support.commands import prose, run
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_version_is_told_without_loading_anything_heavy() -> None:
+    code = """
+import sys
+from prose_runtime.cli import main
+assert main(["--version"]) == 0
+print(sorted({"lark", "jinja2", "anthropic", "openai", "rich", "pydantic", "mistune", "yaml"} & set(sys.modules)))
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said[0].startswith("prose ")
+    assert said[1] == "[]"
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n  {name} " in shown for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    assert "Usage:" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["rnu"], "run"),
+        (["runs", "show"], "RUN"),
+        (["runs", "show", "x"], "no run"),
+        (["resume", "last"], "no run"),
+        (["run"], "SPEC"),
+        (["run", "--json"], "SPEC"),
+        (["services", "--nope"], "--nope"),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_a_sentence(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "Traceback" not in error
+
+
+def test_a_fault_of_our_own_is_no_traceback_but_a_log(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("with sk-secret-key inside")
+
+    monkeypatch.setattr(cli_options, "spec_word", broken)
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setenv("THEIR_API_KEY", "sk-secret-key")
+    assert main(["run", "x"]) == 1
+    error = capsys.readouterr().err
+    assert "bug" in error
+    assert "ZeroDivisionError" in error
+    assert "Traceback" not in error
+    (log,) = folder.glob("prose-bug-*.log")
+    assert str(log) in error
+    assert "Traceback" in log.read_text()
+    assert "sk-secret-key" not in log.read_text() + error
+
+
+def test_a_reader_that_goes_away_is_no_fault(folder: Path) -> None:
+    outcome = run(f"{prose()} --help | true; echo ${{PIPESTATUS[0]}}", folder, folder)
+    assert outcome.exit == 0
+    assert "Traceback" not in outcome.stderr
+    assert "BrokenPipe" not in outcome.stderr
+
+
+def test_output_that_the_terminal_cannot_show_is_no_fault(folder: Path) -> None:
+    env = os.environ | {"PYTHONIOENCODING": "ascii"}
+    words = [sys.executable, "-m", "prose_runtime", "run", "schön"]
+    done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "sch\\xf6n" in done.stderr
