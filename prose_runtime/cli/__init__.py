@@ -45,6 +45,18 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(f"{__name__}.{COMMANDS[cmd_name]}"), cmd_name)
         return command if isinstance(command, click.Command) else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names. Raises UsageError with the closest one when there is none."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from prose_runtime.diagnostics import did_you_mean
+            from prose_runtime.errors import UsageError
+
+            known = f"the commands are {', '.join(COMMANDS)}"
+            raise UsageError(f"there is no command `{args[0]}`", help=did_you_mean(args[0], COMMANDS) or known)
+        return super().resolve_command(ctx, args)
+
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:

@@ -87,10 +87,8 @@ def test_a_fault_of_our_own_is_no_traceback_but_a_log(
 
 
 def test_a_reader_that_goes_away_is_no_fault(folder: Path) -> None:
-    outcome = run(f"{prose()} --help | true; echo ${{PIPESTATUS[0]}}", folder, folder)
-    assert outcome.exit == 0
-    assert "Traceback" not in outcome.stderr
-    assert "BrokenPipe" not in outcome.stderr
+    outcome = run(f"{prose()} --help | true || true", folder, folder)
+    assert (outcome.exit, outcome.stderr) == (0, "")
 
 
 def test_output_that_the_terminal_cannot_show_is_no_fault(folder: Path) -> None:

@@ -207,8 +207,9 @@ def test_a_failed_run_names_the_command_that_goes_on(do: Any) -> None:
 
 
 def test_a_person_who_is_not_there_pauses_the_run(do: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", open("/dev/null"))  # noqa: SIM115
-    said = do(*RELAY, "me", "--json")
+    with Path("/dev/null").open() as nobody:
+        monkeypatch.setattr("sys.stdin", nobody)
+        said = do(*RELAY, "me", "--json")
     assert said.code == 5
     assert said.json["status"] == "paused"
     assert "prose resume" in said.last
