@@ -40,6 +40,8 @@ class Demand:
         items: The demand on the elements, when the value is iterated, indexed by number or measured by length.
         number: It takes part in arithmetic or a comparison of order.
         whole: It is also used as it is: returned, passed, interpolated.
+        keyed: Its keys are looked at without naming them, so that it has to be an object.
+        bare: The target's only declared output: an object that holds nothing else stands for its value.
     """
 
     fields: dict[str, Demand] = field(default_factory=dict)
@@ -49,11 +51,13 @@ class Demand:
     items: Demand | None = None
     number: bool = False
     whole: bool = False
+    keyed: bool = False
+    bare: str | None = None
 
     @property
     def structured(self) -> bool:
         """Whether anything but plain text is wanted."""
-        return bool(self.fields) or self.items is not None or self.number
+        return bool(self.fields) or self.items is not None or self.number or self.keyed
 
 
 @dataclass(frozen=True, slots=True)

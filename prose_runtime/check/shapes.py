@@ -1,0 +1,165 @@
+"""Demanded shapes: what a program does with each result, as a demand and as JSON Schema (LANGUAGE.md section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from prose_runtime import nodes as n
+from prose_runtime.check.collect import collected
+from prose_runtime.check.demand import Facts
+from prose_runtime.check.demand_flow import Program
+from prose_runtime.check.kinds import kinds_of_names
+from prose_runtime.check.tables import Demand, Target
+from prose_runtime.check.uses import demand_of, maybe
+
+__all__ = [
+    "TEXT",
+    "Form",
+    "Shapes",
+    "bound_names",
+    "collected",
+    "declared",
+    "form",
+    "schema",
+    "shapes",
+    "with_declared",
+]
+
+Form = Literal["object", "list", "number", "text"]
+
+TEXT = "text"
+"""The field beside the others for a value that is also used whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """The demands on what calls, sessions, ``do`` and discretions give, and the readers of an only declared output.
+
+    ``itself`` holds Field nodes and the Names of a Destructure that read the only declared output of a call.
+    """
+
+    demands: dict[n.Node, Demand]
+    itself: frozenset[n.Node]
+
+
+def shapes(
+    spec: n.Spec, inputs: Collection[str], targets: Mapping[n.Node, Target], in_value: frozenset[n.Node]
+) -> Shapes:
+    """What the body of a spec does with each value that it gets from outside.
+
+    ``inputs`` are its inputs by name, ``targets`` what it calls, ``in_value`` the loops and blocks that ``collected``
+    gives.
+    What targets declare is not part of it, as a slot's binding is known only later: see ``with_declared``.
+    """
+    if spec.body is None:
+        return Shapes({}, frozenset())
+    bound = bound_names(spec.body)
+    declared: tuple[Any, ...] = (*spec.slots, *spec.config, *spec.components, *spec.instances)
+    names = {"config", *inputs, *bound, *(item.name for item in declared if item.name)}
+    facts = Facts(spec, targets, in_value, names, bound, kinds_of_names(spec))
+    found, settled = Program(facts).run()
+    uses = found.uses if settled else {node: maybe(use) for node, use in found.uses.items()}
+    return Shapes({node: demand_of(use) for node, use in uses.items()}, frozenset(found.itself))
+
+
+def bound_names(body: n.Block) -> frozenset[str]:
+    """All names that a program gives a value, in whatever frame."""
+    found: set[str] = set()
+    for node in body.walk():
+        if isinstance(node, n.Stage):
+            found.add("item")
+        for part in _bound_by(node):
+            if isinstance(part, n.Name):
+                found.add(part.id)
+            elif isinstance(part, n.Destructure):
+                found.update(name.id for name in part.names)
+    return frozenset(found)
+
+
+def _bound_by(node: n.Node) -> tuple[n.Node | None, ...]:
+    if isinstance(node, n.Bind):
+        return (node.target,)
+    if isinstance(node, n.ForEach):
+        return (node.var, node.index)
+    if isinstance(node, n.Repeat | n.Loop | n.Catch):
+        return (node.var,)
+    if isinstance(node, n.BlockDef):
+        return node.params
+    if isinstance(node, n.Stage):
+        return node.names
+    return (node.name,) if isinstance(node, n.Session | n.Output) else ()
+
+
+def declared(of: Target | n.Slot | n.Spec | n.Returns | None) -> dict[str, bool]:
+    """The fields that a target, slot or spec declares, in order, and whether each is required.
+
+    Returns declares a structure with two or more outputs, a slot's ``ensures`` with two or more names in one sentence.
+    """
+    if isinstance(of, Target):
+        return {**declared(of.slot), **declared(of.spec)}
+    if isinstance(of, n.Slot):
+        return {name: True for promise in of.ensures if len(promise.names) > 1 for name in promise.names}
+    returns = of.returns if isinstance(of, n.Spec) else of
+    outputs = returns.outputs if returns else ()
+    return {output.name: not output.optional for output in outputs} if len(outputs) > 1 else {}
+
+
+def with_declared(demand: Demand | None, returns: n.Returns | None, slot: n.Slot | None) -> Demand:
+    """The demand on a result together with what its target declares.
+
+    Declared outputs are the whole of the value: nothing asks for a ``text`` beside them. Optional ones that the
+    program does not read are asked for, never demanded. An only declared output is noted as ``bare``.
+    """
+    only = returns.outputs[0].name if returns and len(returns.outputs) == 1 else None
+    merged = replace(demand or Demand(), bare=only)
+    fields = {**declared(slot), **declared(returns)}
+    if not fields:
+        return merged
+    optional = {name for name, needed in fields.items() if not needed and name not in merged.fields}
+    needed = {name for name, needed in fields.items() if needed}
+    return replace(
+        merged,
+        fields={**merged.fields, **{name: Demand() for name in fields if name not in merged.fields}},
+        required=merged.required | needed,
+        mentioned=(merged.mentioned - needed) | optional,
+        whole=False,
+    )
+
+
+def form(demand: Demand) -> Form:
+    """What a value has to be: fields that are read ask for an object, those that are only mentioned give way."""
+    if demand.keyed or any(name not in demand.mentioned for name in demand.fields):
+        return "object"
+    if demand.items is not None:
+        return "list"
+    return "number" if demand.number else "object" if demand.fields else "text"
+
+
+def schema(demand: Demand) -> dict[str, Any] | None:
+    """The open JSON Schema of a demand, or None when text is due.
+
+    A list or number stands bare; providers that take objects only wrap it (``services.shaping``).
+    """
+    return _schema(demand) if demand.structured else None
+
+
+def _schema(demand: Demand) -> dict[str, Any]:
+    kind = form(demand)
+    if kind == "number":
+        return {"type": "number"}
+    if kind == "list":
+        return {"type": "array", "items": _schema(demand.items or Demand())}
+    if kind == "text":
+        return {}
+    properties = {name: _property(demand, name) for name in demand.fields}
+    if demand.whole:
+        properties.setdefault(TEXT, {"type": "string"})
+    required = [name for name in demand.fields if name in demand.required]
+    return {"type": "object", "properties": properties, **({"required": required} if required else {})}
+
+
+def _property(demand: Demand, name: str) -> dict[str, Any]:
+    return deepcopy(demand.hints[name]) if demand.hints.get(name) else _schema(demand.fields[name])
