@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 EXIT_INTERRUPTED = 130
 
+EDITED = "edited"
+"""The kind of error of a resumed run that asks something else than it did before."""
+
 
 class RawCommand(click.Command):
     """A command that takes its words as they stand: what they mean depends on the spec that one of them names."""
@@ -232,8 +235,22 @@ def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bo
     error: ProseError | None = result.error
     if error is not None:
         _say(error_text(error))
-    if result.exit_code and record is not None:
-        _say(f"go on with:  prose resume {record.run}")
+    if record is not None and error is not None:
+        for line in _edited(record, error, result.as_json()["calls"]):
+            _say(line)
+        again = " --reask" if error.kind == EDITED else ""
+        _say(f"go on with:  prose resume {record.run}{again}")
+
+
+def _edited(record: RunRecord, error: ProseError, calls: list[dict[str, Any]]) -> list[str]:
+    """What would become of the kept answers if the run went on although it asks something else than before."""
+    if error.kind != EDITED:
+        return []
+    asked = [call["step"] for call in calls]
+    reused = [step for step in record.answers if step in asked and step != error.step]
+    rest = [step for step in record.answers if step not in asked and step != error.step]
+    rows = (("reused", reused), ("asked again", [error.step or ""]), ("reused if they still fit, else orphaned", rest))
+    return [f"  {title}: {', '.join(steps)}" for title, steps in rows if steps]
 
 
 def _say(text: str) -> None:

@@ -17,6 +17,7 @@ from prose_runtime.events import (
     Event,
     Warned,
 )
+from prose_runtime.report.text import printable
 from prose_runtime.values import clean_text, to_text
 
 Write = Callable[[str, str], None]
@@ -47,7 +48,8 @@ class Progress:
 
     def line(self, text: str, style: str = "") -> None:
         """Write one line below whatever is being streamed."""
-        self._write(("\n" if self._mid_line is not None else "") + clean_text(text) + "\n", style)
+        shown = "\n".join(printable(line) for line in clean_text(text).splitlines())
+        self._write(("\n" if self._mid_line is not None else "") + shown + "\n", style)
         self._mid_line = None
 
     def call_started(self, event: CallStarted) -> None:
@@ -60,7 +62,8 @@ class Progress:
     def call_text(self, event: CallText) -> None:
         """A piece of an answer, dimmed."""
         if self._streaming and len(self._open) == 1 and event.step in self._open:
-            self._write(clean_text(event.text), "dim")
+            pieces = clean_text(event.text).split("\n")
+            self._write("\n".join(map(printable, pieces)), "dim")
             self._mid_line = event.step
 
     def call_retry(self, event: CallRetry) -> None:

@@ -86,6 +86,15 @@ def test_answers_stream_on_a_terminal_while_one_call_is_in_flight() -> None:
     assert "PIECE" not in shown(*two, streaming=True)
 
 
+def test_an_answer_cannot_steer_the_terminal() -> None:
+    evil = "\x1b]0;title\x07\x1b[2J"
+    text = shown(
+        begin(), CallText("call a", evil), CallFinished("call a", output=evil), Emitted("e", evil, AT), streaming=True
+    )
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
