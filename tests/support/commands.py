@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -36,28 +37,26 @@ def clean_environment(home: Path) -> dict[str, str]:
     }
 
 
-def run(words: list[str] | str, cwd: Path, home: Path, stdin: str = "", timeout: float = 100) -> Outcome:
-    """Run a command, given as words or as a line for the shell."""
-    shell = isinstance(words, str)
-    with subprocess.Popen(
-        ["bash", "-euo", "pipefail", "-c", words] if shell else words,
-        cwd=cwd, env=clean_environment(home), encoding="utf-8",
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as process:  # fmt: skip
-        start = time.monotonic()
-        # `open`: a pipe that nobody writes to and nobody closes while the command runs.
-        waiting = process.stdin if stdin == "open" else None
-        if waiting:
-            process.stdin = None
-        try:
-            stdout, stderr = process.communicate(None if waiting else stdin, timeout=timeout)
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            if waiting:
-                waiting.close()
-        return Outcome(process.returncode, stdout, stderr, time.monotonic() - start)
+def run(
+    words: list[str] | str, cwd: Path, home: Path, stdin: str = "", timeout: float = 100, **variables: str
+) -> Outcome:
+    """Run a command, given as words or as a line for the shell, with further environment variables.
+
+    The ``stdin`` named ``open`` is a pipe that nobody writes to and nobody closes while the command runs.
+    """
+    line = ["bash", "-euo", "pipefail", "-c", words] if isinstance(words, str) else words
+    reader, writer = os.pipe()
+    start = time.monotonic()
+    try:
+        given: dict[str, Any] = {"stdin": reader} if stdin == "open" else {"input": stdin}
+        done = subprocess.run(
+            line, cwd=cwd, env=clean_environment(home) | variables, **given,
+            capture_output=True, encoding="utf-8", timeout=timeout, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(reader)
+        os.close(writer)
+    return Outcome(done.returncode, done.stdout, done.stderr, time.monotonic() - start)
 
 
 def prose() -> str:
