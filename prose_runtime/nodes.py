@@ -42,7 +42,8 @@ def _nodes_in(value: Any) -> Iterator[Node]:
 def dump(node: Any) -> Any:
     """A tree as plain lists and dicts without spans, to compare or print."""
     if isinstance(node, Node):
-        shown = {f.name: dump(getattr(node, f.name)) for f in fields(node) if f.name not in ("span", "source")}
+        values = {f.name: getattr(node, f.name) for f in fields(node) if f.name != "source"}
+        shown = {name: dump(value) for name, value in values.items() if not isinstance(value, Span)}
         return {"node": type(node).__name__, **{k: v for k, v in shown.items() if v not in (None, [], False)}}
     if isinstance(node, tuple | list) and not isinstance(node, Span):
         return [dump(entry) for entry in node]
@@ -549,7 +550,10 @@ class Section(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Bullet(Node):
-    """A list item: its own text on one line, nested bullets, and continuation lines as ``rows``."""
+    """A list item: its own text with wrapped lines folded into one, nested bullets, and further lines as ``rows``.
+
+    Lines below are rows when the text ends with a colon, or when a blank line or a nested bullet stands before them.
+    """
 
     text: str
     text_span: Span
@@ -690,7 +694,8 @@ class Spec(Node):
     """A spec file, or an inline component of one (kind ``function``, no body of its own or an Execution).
 
     ``body`` is the program of Delegation or Execution; ``javascript`` the fence of a composite's Delegation Loop.
-    ``sections`` holds every section as it stands, so that those without a node of their own can be read as data.
+    ``sections`` holds every section as it stands, so that those without a node of their own can be read as data;
+    ``preamble`` is the text between the title, or a component's heading, and the first section.
     """
 
     source: Source
@@ -699,6 +704,7 @@ class Spec(Node):
     kind: str
     frontmatter: Mapping[str, Any]
     title: str | None = None
+    preamble: str = ""
     sections: tuple[Section, ...] = ()
     slots: tuple[Slot, ...] = ()
     config: tuple[ConfigItem, ...] = ()

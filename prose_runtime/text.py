@@ -19,6 +19,10 @@ class Span(NamedTuple):
         return self.start <= other.start and other.end <= self.end
 
 
+NOWHERE = Span(0, 0)
+"""The span of what a file leaves out."""
+
+
 class Place(NamedTuple):
     """A one-based line and column, counted in characters."""
 
