@@ -63,11 +63,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A service's answer: text, or a JSON value when the request had a schema or the service is structured."""
+    """A service's answer: text, or a JSON value when the request had a schema or the service is structured.
+
+    ``recorded`` is set by the runtime when the answer came from the record of the run.
+    """
 
     value: Any
     usage: Usage = NO_USAGE
     model: str | None = None
+    recorded: bool = False
 
 
 @runtime_checkable

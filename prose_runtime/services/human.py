@@ -23,7 +23,12 @@ def provider(settings: ServiceSettings) -> Service:
 
 
 class HumanService:
-    """Shows what a role is told on stderr and reads the answer from stdin, one question at a time."""
+    """Shows what a role is told on stderr and reads the answer from stdin, one question at a time.
+
+    ``patient``: the runtime's bound on the time of a call does not hold for a person.
+    """
+
+    patient = True
 
     def __init__(self, name: str):
         self.name = name

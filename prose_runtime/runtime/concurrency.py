@@ -1,0 +1,99 @@
+"""Structured concurrency in one place: start branches, stop the rest when it is decided, never leave one behind."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from prose_runtime.errors import Paused, ProseError
+from prose_runtime.runtime.failures import catchable, handled
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """How a branch ended: with a value, an error, or neither because it was cancelled."""
+
+    status: Literal["done", "failed", "cancelled"]
+    value: T | None = None
+    error: ProseError | None = None
+
+
+async def run_all(branches: Sequence[Callable[[], Awaitable[T]]], *, tolerant: bool) -> list[Outcome[T]]:
+    """Run all branches to their end.
+
+    The first failure cancels the rest and is raised, unless ``tolerant``: then failures that a program may catch are
+    outcomes. A pause lets the others finish first, for their answers are paid for.
+    """
+    return await _Group(branches, wanted=None, tolerant=tolerant).run()
+
+
+async def run_until(branches: Sequence[Callable[[], Awaitable[T]]], wanted: int) -> list[Outcome[T]]:
+    """Run until ``wanted`` branches succeeded, then cancel the rest.
+
+    Failures are disregarded; the last one is raised when too few branches succeed.
+    """
+    return await _Group(branches, wanted=wanted, tolerant=True).run()
+
+
+class _Group(Generic[T]):
+    def __init__(self, branches: Sequence[Callable[[], Awaitable[T]]], wanted: int | None, tolerant: bool):
+        self.branches = branches
+        self.wanted = wanted
+        self.tolerant = tolerant
+        self.outcomes: list[Outcome[T]] = [Outcome("cancelled")] * len(branches)
+        self.successes = 0
+        self.paused: Paused | None = None
+        self.last: ProseError | None = None
+
+    async def run(self) -> list[Outcome[T]]:
+        tasks = {asyncio.ensure_future(branch()): i for i, branch in enumerate(self.branches)}
+        pending = set(tasks)
+        try:
+            while pending and not self._satisfied:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                for task in sorted(done, key=tasks.__getitem__):
+                    self._take(tasks[task], task)
+        finally:
+            await _cancel(pending)
+        return self._settled()
+
+    @property
+    def _satisfied(self) -> bool:
+        return self.wanted is not None and self.successes >= self.wanted
+
+    def _take(self, index: int, task: asyncio.Future[T]) -> None:
+        if self._satisfied:
+            return
+        error = task.exception()
+        if error is None:
+            self.outcomes[index] = Outcome("done", task.result())
+            self.successes += 1
+        elif isinstance(error, Paused):
+            self.paused = error
+        elif isinstance(error, ProseError) and self.tolerant and catchable(error):
+            self.outcomes[index] = Outcome("failed", error=error)
+            self.last = error
+        else:
+            raise error
+
+    def _settled(self) -> list[Outcome[T]]:
+        short = self.wanted is not None and self.successes < min(self.wanted, len(self.branches))
+        if self.paused is not None and (self.wanted is None or short):
+            raise self.paused
+        if short and self.last is not None:
+            raise self.last
+        for outcome in self.outcomes:
+            if outcome.error is not None:
+                handled(outcome.error)
+        return self.outcomes
+
+
+async def _cancel(tasks: Collection[asyncio.Future[Any]]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,143 @@
+"""The local host: answers from the record, or asks a service and records (DESIGN.md sections 6 and 7)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from prose_runtime.errors import RecordError, ServiceError
+from prose_runtime.events import Event, Listener
+from prose_runtime.journal import Answer, RunRecord
+from prose_runtime.runtime.limits import Meter
+from prose_runtime.services.api import Reply, Request, Service
+from prose_runtime.values import NO_USAGE, Usage, to_json
+
+
+class EditedError(RecordError):
+    """The program asks something else at a recorded step: spec, inputs or bindings were edited."""
+
+    kind = "edited"
+
+
+class LocalHost:
+    """Runs in this process. ``record`` may be None: then nothing is kept and nothing can be resumed.
+
+    ``reask``: a recorded answer to another request is dropped and asked for again, instead of ending the run.
+    """
+
+    def __init__(self, record: RunRecord | None, meter: Meter, listeners: Sequence[Listener], *, reask: bool = False):
+        self.record = record
+        self.meter = meter
+        self.listeners = listeners
+        self.reask = reask
+        self._failed: dict[str, ServiceError] = {}
+        self._gate = asyncio.Semaphore(meter.limits.max_concurrency)
+
+    def emit(self, event: Event) -> None:
+        """Tell each listener."""
+        for listener in self.listeners:
+            listener(event)
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+    async def ask(self, step: str, service: Service, request: Request) -> Reply:
+        """Answer a request, from the record when it holds one for this step.
+
+        Raises:
+            ServiceError: The service failed; that is recorded as well.
+            LimitExceeded: The call would break a limit.
+            EditedError: The record holds the answer to another request.
+            RecordError: The answer cannot be kept.
+        """
+        digest = digest_of(service.name, request)
+        kept = self.record.answer(step) if self.record else None
+        if kept is not None and kept.digest == digest:
+            return self._replay(kept, service)
+        if kept is not None and not self.reask:
+            raise EditedError(
+                f"step {step} was recorded with another request: the spec, its inputs or its bindings were edited",
+                help="ask such steps again with `--reask`, or start a new run",
+                step=step,
+            )
+        self.meter.before_call()
+        async with self._gate:
+            return await self._live(step, digest, service, request)
+
+    def _replay(self, kept: Answer, service: Service) -> Reply:
+        skip = getattr(service, "skip", None)
+        if skip is not None:
+            skip(1)
+        usage = Usage(**{**(kept.usage or {})})
+        self.meter.after_call(usage, live=False)
+        if kept.kind == "error":
+            raise self._noted(kept.step, _error_from(kept.value))
+        return Reply(kept.value, usage, kept.model, recorded=True)
+
+    async def _live(self, step: str, digest: str, service: Service, request: Request) -> Reply:
+        try:
+            reply = await self._timed(service, request)
+        except ServiceError as error:
+            self.meter.after_call(NO_USAGE, live=True)
+            error.service = error.service or service.name
+            await self._keep(Answer(step, digest, "error", _error_to(error), service.name))
+            raise self._noted(step, error) from error.__cause__
+        self.meter.after_call(reply.usage, live=True)
+        value = to_json(reply.value)
+        usage = {name: getattr(reply.usage, name) for name in Usage.__dataclass_fields__}
+        await self._keep(Answer(step, digest, "reply", value, service.name, usage, reply.model))
+        return Reply(value, reply.usage, reply.model)
+
+    def _noted(self, step: str, error: ServiceError) -> ServiceError:
+        self._failed[step] = error
+        return error
+
+    def forget_unhandled(self) -> None:
+        """Drop the recorded failures that ended the run, so that resuming it asks there again."""
+        if self.record is None:
+            return
+        handled = {_call(step) for step, error in self._failed.items() if error.handled}
+        self.record.forget([step for step in self._failed if _call(step) not in handled])
+
+    async def _timed(self, service: Service, request: Request) -> Reply:
+        """Wait for a service as long as a call may take; one that waits for a person has no such bound."""
+        bound = None if getattr(service, "patient", False) else self.meter.limits.call_timeout
+        clock = asyncio.timeout(bound) if bound is not None else nullcontext()
+        try:
+            async with clock:
+                return await service(request)
+        except TimeoutError:
+            if isinstance(clock, nullcontext) or not clock.expired():
+                raise
+            message = f"{service.name} did not answer within {bound:g} s"
+            raise ServiceError(message, kind="timeout", service=service.name) from None
+
+    async def _keep(self, answer: Answer) -> None:
+        if self.record is not None:
+            await self.record.keep(answer)
+
+
+def _call(step: str) -> str:
+    """The step of a call without the number of the attempt."""
+    return step.partition("#")[0]
+
+
+def digest_of(service: str, request: Request) -> str:
+    """A digest of all that decides an answer: the service's name and what it is told."""
+    content = json.dumps([service, request.content()], ensure_ascii=False, sort_keys=True, default=str)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _error_to(error: ServiceError) -> dict[str, Any]:
+    return {"message": error.message, "kind": error.kind, "service": error.service, "retry_after": error.retry_after}
+
+
+def _error_from(kept: dict[str, Any]) -> ServiceError:
+    return ServiceError(
+        kept["message"], kind=kept["kind"], service=kept["service"], retry_after=kept.get("retry_after")
+    )

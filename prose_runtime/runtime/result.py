@@ -1,0 +1,107 @@
+"""What a run came to: collected from its events, handed out as one object (DESIGN.md section 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from prose_runtime.errors import ProseError
+from prose_runtime.events import CallFinished, CallStarted, ConditionDecided, Emitted, Event, Status
+from prose_runtime.runtime.limits import Meter
+from prose_runtime.values import NO_USAGE, Usage
+
+
+@dataclass(slots=True)
+class Result:
+    """The record of a finished run.
+
+    ``calls``, ``conditions``, ``emitted`` and ``invariants`` are as in the JSON output; ``value`` is the result;
+    ``error`` is set unless the run completed; ``usage`` is that of all requests, the judge's included.
+    """
+
+    spec: str
+    run: str | None = None
+    status: Status = "completed"
+    value: Any = None
+    error: ProseError | None = None
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    conditions: list[dict[str, Any]] = field(default_factory=list)
+    emitted: list[Any] = field(default_factory=list)
+    invariants: list[dict[str, Any]] = field(default_factory=list)
+    usage: Usage = NO_USAGE
+    requests: int = 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 when it completed, else that of the error."""
+        return 0 if self.error is None else self.error.exit_code
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that ``--json`` prints."""
+        return {
+            "run": self.run,
+            "status": self.status,
+            "spec": self.spec,
+            "result": self.value,
+            "error": self.error.as_json() if self.error else None,
+            "calls": self.calls,
+            "conditions": self.conditions,
+            "emitted": self.emitted,
+            "invariants": self.invariants,
+            "usage": {"calls": self.requests, **self.usage.as_json()},
+        }
+
+
+class ResultListener:
+    """Fills a result from the events of its run."""
+
+    def __init__(self, result: Result):
+        self.result = result
+        self._open: dict[str, dict[str, Any]] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Take an event; those that the result does not show are passed over."""
+        if isinstance(event, CallStarted):
+            self._started(event)
+        elif isinstance(event, CallFinished):
+            self._finished(event)
+        elif isinstance(event, ConditionDecided):
+            self._decided(event)
+        elif isinstance(event, Emitted):
+            self.result.emitted.append(event.value)
+
+    def _started(self, event: CallStarted) -> None:
+        entry = {
+            "step": event.step,
+            "target": event.target,
+            "service": event.service,
+            "inputs": event.inputs,
+            "prompt": event.prompt,
+            "output": None,
+            "line": event.where.line,
+            "usage": NO_USAGE.as_json(),
+        }
+        self._open[event.step] = entry
+        self.result.calls.append(entry)
+
+    def _finished(self, event: CallFinished) -> None:
+        entry = self._open.pop(event.step)
+        entry["output"] = event.output if event.error is None else event.error
+        entry["usage"] = event.usage.as_json()
+
+    def _decided(self, event: ConditionDecided) -> None:
+        self.result.conditions.append(
+            {
+                "step": event.step,
+                "text": event.text,
+                "rung": event.rung,
+                "verdict": event.verdict,
+                "reason": event.reason,
+                "line": event.where.line,
+            }
+        )
+
+    def close(self, meter: Meter) -> None:
+        """Take over the totals."""
+        self.result.usage = meter.usage
+        self.result.requests = meter.calls

@@ -1,0 +1,167 @@
+"""A run from start to end: check and wire what was asked for, execute it, hand out the result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from prose_runtime.check.checker import all_diagnostics, check_path
+from prose_runtime.check.project import Project
+from prose_runtime.check.tables import Analysis
+from prose_runtime.diagnostics import Diagnostic, did_you_mean
+from prose_runtime.errors import Cancelled, CheckFailed, Paused, ProseError, RunFailed, UsageError
+from prose_runtime.events import Listener, RunFinished, RunStarted, Status
+from prose_runtime.journal import RunRecord
+from prose_runtime.runtime import interpreter
+from prose_runtime.runtime.host import LocalHost
+from prose_runtime.runtime.inputs import check_inputs
+from prose_runtime.runtime.limits import Limits, Meter, exceeded
+from prose_runtime.runtime.program import Program
+from prose_runtime.runtime.result import Result, ResultListener
+from prose_runtime.runtime.unit import ContractMode, Run
+from prose_runtime.runtime.wiring import LocalWiring, runnable
+from prose_runtime.services.bindings import Bindings
+from prose_runtime.values import to_json
+
+__all__ = ["Prepared", "Result", "RunRequest", "execute", "prepare"]
+
+
+@dataclass(slots=True)
+class RunRequest:
+    """What is to be run.
+
+    Attributes:
+        spec_path: The spec's file.
+        inputs, config: Values by name, already of the declared types.
+        bind: For each slot a word, a list of words, or (from Python) an async function.
+        base: The folder from which words of ``bind`` count.
+        record: Whether the run is recorded; the caller opens the record.
+        contracts: How contracts are checked.
+    """
+
+    spec_path: Path | str
+    inputs: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    bind: dict[str, Any] = field(default_factory=dict)
+    base: Path = field(default_factory=Path.cwd)
+    record: bool = True
+    contracts: ContractMode = "structural"
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A checked and wired run. ``note`` says which service answers unbound slots and why, where there are any."""
+
+    request: RunRequest
+    analysis: Analysis
+    program: Program
+    wiring: LocalWiring
+    slots: Mapping[str, Any]
+    limits: Limits
+    note: str = ""
+    warnings: Sequence[Diagnostic] = ()
+
+
+def prepare(request: RunRequest) -> Prepared:
+    """Check the spec, resolve the bindings, validate inputs and config: everything before the first call.
+
+    Raises:
+        CheckFailed: The spec, or one that it calls, has errors.
+        UsageError: Bindings, inputs, config or prose.yml are wrong.
+    """
+    path = request.base / request.spec_path
+    shown = Path(request.spec_path)
+    project = Project.around(path)
+    analysis = check_path(shown if shown.exists() else path, project)
+    found = all_diagnostics(analysis)
+    if any(d.severity == "error" for d in found):
+        raise CheckFailed(found)
+    runnable(analysis)
+    check_inputs(analysis, request.inputs, request.config)
+    bindings = Bindings.load(path, request.base)
+    wiring = LocalWiring(bindings, project)
+    slots = _slots(analysis, request, wiring)
+    unbound = [slot.name for slot in analysis.spec.slots if slot.name not in request.bind]
+    note = f"default service: {bindings.default_service().note}" if unbound or not analysis.spec.slots else ""
+    warnings = [d for d in found if d.severity == "warning"]
+    program = Program(analysis)
+    return Prepared(
+        request, analysis, program, wiring, wiring.filled(program, slots), _limits(bindings), note, warnings
+    )
+
+
+def _slots(analysis: Analysis, request: RunRequest, wiring: LocalWiring) -> dict[str, Any]:
+    slots = {slot.name: slot for slot in analysis.spec.slots}
+    for name in request.bind:
+        if name not in slots:
+            help_ = did_you_mean(name, slots) or f"its slots: {', '.join(slots) or 'none'}"
+            raise UsageError(f"{analysis.spec.name} has no slot `{name}`", help=help_)
+    return {name: wiring.refer(word, slots[name], request.base) for name, word in request.bind.items()}
+
+
+def _limits(bindings: Bindings) -> Limits:
+    given = bindings.config.limits.model_dump(exclude_none=True)
+    return Limits(**given)
+
+
+async def execute(
+    prepared: Prepared,
+    *,
+    journal: RunRecord | None = None,
+    listeners: Sequence[Listener] = (),
+    reask: bool = False,
+) -> Result:
+    """Run it. How it ended is in the result; only faults of this program itself raise.
+
+    ``journal`` is an open record, new or of an earlier run to go on with; ``reask`` allows asking again where an
+    edited spec asks something else than is recorded.
+    """
+    result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
+    collector = ResultListener(result)
+    meter = Meter(prepared.limits)
+    host = LocalHost(journal, meter, [collector, *listeners], reask=reask)
+    run = Run(host, prepared.wiring, prepared.request.contracts)
+    host.emit(RunStarted("", result.run or "", result.spec, prepared.note))
+    try:
+        whole = interpreter.run_program(
+            run, prepared.program, prepared.slots, _inputs(prepared), prepared.request.config
+        )
+        result.value = to_json(await _bounded(whole, prepared.limits.run_timeout))
+    except ProseError as error:
+        result.error = error
+        host.forget_unhandled()
+    except asyncio.CancelledError:
+        result.error = Cancelled("the run was stopped")
+    except RecursionError:
+        result.error = RunFailed("the program nests too deeply", kind="value")
+    finally:
+        await prepared.wiring.aclose()
+    result.status = _status(result.error)
+    collector.close(meter)
+    host.emit(RunFinished("", result.run or "", result.status, result.value, result.as_json()["error"]))
+    return result
+
+
+async def _bounded(work: Awaitable[Any], seconds: float | None) -> Any:
+    """Wait for the run as long as it may take; a run over its time has reached a limit."""
+    if seconds is None:
+        return await work
+    clock = asyncio.timeout(seconds)
+    try:
+        async with clock:
+            return await work
+    except TimeoutError:
+        if not clock.expired():
+            raise
+        raise exceeded("run_timeout", seconds, seconds, f"the run took {seconds:g} s") from None
+
+
+def _status(error: ProseError | None) -> Status:
+    if error is None:
+        return "completed"
+    if isinstance(error, Paused):
+        return "paused"
+    return "cancelled" if isinstance(error, Cancelled) else "failed"

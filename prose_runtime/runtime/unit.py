@@ -1,0 +1,119 @@
+"""What runs: one program with its slots bound, inside a run that all its nested units share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from prose_runtime.events import Event
+from prose_runtime.nodes import Instance, Spec
+from prose_runtime.runtime.program import Program
+from prose_runtime.services.api import Reply, Request, Service
+from prose_runtime.values import ServiceRef, Value
+
+ContractMode = Literal["structural", "judge", "off"]
+
+
+class Host(Protocol):
+    """All that the interpreter wants from outside (DESIGN.md section 7). Everything else in it is deterministic."""
+
+    async def ask(self, step: str, service: Service, request: Request) -> Reply:
+        """Answer a request, from the record or by asking.
+
+        Raises:
+            ServiceError: The service has no answer.
+            LimitExceeded: The call would break a limit.
+            Paused: A person's answer is needed and nobody is there.
+        """
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        ...
+
+    def emit(self, event: Event) -> None:
+        """Tell the listeners what happened."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceCallee:
+    """A service with what its binding adds to each request."""
+
+    name: str
+    service: Service
+    additions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCallee:
+    """A function spec that is one model call: its text is the job, ``model`` answers."""
+
+    name: str
+    program: Program
+    model: ServiceCallee
+
+
+@dataclass(frozen=True, slots=True)
+class UnitCallee:
+    """A spec with a program of its own and what fills its slots. ``bare``: it yields its ``result`` alone."""
+
+    name: str
+    program: Program
+    slots: Mapping[str, Value]
+    config: Mapping[str, Any]
+    bare: bool = False
+
+
+Callee = ServiceCallee | FunctionCallee | UnitCallee
+
+
+class Wiring(Protocol):
+    """Turns names into callees: services of prose.yml, specs, pattern instances."""
+
+    def default(self) -> ServiceCallee:
+        """The service that answers when nothing else is bound."""
+        ...
+
+    def judge(self) -> ServiceCallee:
+        """The service that decides conditions."""
+        ...
+
+    def model(self, name: str) -> str:
+        """The model that an alias of prose.yml stands for."""
+        ...
+
+    def spec(self, program: Program, spec: Spec, name: str) -> Callee:
+        """The callee for a component or another spec that a program names."""
+        ...
+
+    def instance(self, unit: Unit, instance: Instance, spec: Spec) -> Callee:
+        """The callee for a pattern instance that stands in a spec."""
+        ...
+
+
+@dataclass(slots=True)
+class Run:
+    """What all units of a run share."""
+
+    host: Host
+    wiring: Wiring
+    contracts: ContractMode = "structural"
+
+
+@dataclass(slots=True)
+class Unit:
+    """One activation of a program. ``slots`` maps each slot to a ServiceRef, or a list of them.
+
+    ``caller`` is the path of the call that started it: steps inside begin with it. ``outputs`` holds what the
+    program published; ``callees`` what names of the spec were wired to so far.
+    """
+
+    run: Run
+    program: Program
+    slots: Mapping[str, ServiceRef | list[ServiceRef]]
+    config: Mapping[str, Any]
+    caller: str = ""
+    outputs: dict[str, Value] = field(default_factory=dict)
+    callees: dict[Any, Callee] = field(default_factory=dict)
