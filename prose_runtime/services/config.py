@@ -213,7 +213,7 @@ _HELP = {
 def _fault(error: ErrorDetails) -> Fault:
     path, model = _place(error)
     kind = error["type"]
-    if kind == "extra_forbidden":
+    if kind == "extra_forbidden" or (model is ServiceSettings and path[2:] and path[2] in INTERNAL):
         return _unknown(path, model)
     if kind == "missing" and path[:1] == ("services",) and path[-1] == "provider":
         message = f"{_named(path[:-1])} has no `provider` and no `pattern`"
