@@ -103,7 +103,12 @@ def test_a_lone_surrogate_can_be_sent():
 
 
 def test_a_judge_is_asked_for_a_boolean_and_a_reason():
-    prompt = render(Request(purpose="judge", prompt="the text is calm", inputs={"text": "hush"}))
+    request = Request(
+        purpose="judge", job="text: what the writer gave", prompt="the text is calm", inputs={"text": "hush"}
+    )
+    prompt = render(request)
+    assert "values: text: what the writer gave" in prompt.system
+    assert "task" not in prompt.system
     assert "Statement: the text is calm" in prompt.user
     assert re.search(r'"verdict" \(true or false\)', prompt.user)
     assert '"reason"' in prompt.user
