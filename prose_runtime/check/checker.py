@@ -1,0 +1,204 @@
+"""All faults of a spec in one pass: parse, names, targets, demanded shapes, rules, suppressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from prose_runtime.check.collect import collected
+from prose_runtime.check.project import Project, walk
+from prose_runtime.check.reading import FIRM
+from prose_runtime.check.resolve import resolve
+from prose_runtime.check.rule import Facts, Rule
+from prose_runtime.check.rules import CODES, RULES
+from prose_runtime.check.shapes import Shapes, shapes
+from prose_runtime.check.suppress import suppress
+from prose_runtime.check.tables import Analysis
+from prose_runtime.diagnostics import Collector, Diagnostic
+from prose_runtime.errors import UnreadableFile
+from prose_runtime.nodes import Spec
+from prose_runtime.text import Span
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check of files found.
+
+    Attributes:
+        diagnostics: All faults, in order of file and place.
+        unreadable: The files and folders that could not be read.
+        files: How many specs were checked.
+    """
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    unreadable: list[UnreadableFile] = field(default_factory=list)
+    files: int = 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether any spec has an error."""
+        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+
+def analyse(spec: Spec, project: Project, parse_diagnostics: Sequence[Diagnostic] = ()) -> Analysis:
+    """All that is known of a spec, its components and the specs that it calls.
+
+    Faults never raise: they stand in ``diagnostics`` of the file's spec, in order, each once. Those of a callee in
+    another file stand in that file's analysis.
+    """
+    session = _Session(project)
+    session.waiting.append((spec, tuple(parse_diagnostics)))
+    session.run()
+    return project.analyses[spec]
+
+
+def check_path(path: Path, project: Project | None = None) -> Analysis:
+    """Analyse a file.
+
+    Raises:
+        UnreadableFile: It is missing, a folder, not permitted, or no UTF-8 text.
+    """
+    project = project or Project.around(path)
+    loaded = project.load(path)
+    return analyse(loaded.spec, project, loaded.diagnostics)
+
+
+def check_paths(paths: Iterable[Path]) -> Checked:
+    """Check files, and the specs in folders and below. What cannot be read does not stop the rest."""
+    checked = Checked()
+    projects = _Projects()
+    seen: set[Path] = set()
+    for path in _specs(paths, checked):
+        if path.resolve() in seen:
+            continue
+        seen.add(path.resolve())
+        try:
+            checked.diagnostics += check_path(path, projects.of(path)).diagnostics
+            checked.files += 1
+        except UnreadableFile as error:
+            checked.unreadable.append(error)
+    return checked
+
+
+class _Projects:
+    """The projects of several paths; files of one project share what is read and analysed."""
+
+    def __init__(self) -> None:
+        self.by_folder: dict[Path, Project] = {}
+        self.by_root: dict[Path, Project] = {}
+
+    def of(self, path: Path) -> Project:
+        folder = path.absolute().parent
+        if folder not in self.by_folder:
+            around = Project.around(path)
+            self.by_folder[folder] = self.by_root.setdefault(around.root, around)
+        return self.by_folder[folder]
+
+
+def _specs(paths: Iterable[Path], checked: Checked) -> Iterator[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from walk(path, checked.unreadable.append)
+        else:
+            yield path
+
+
+def reachable(analysis: Analysis) -> list[Analysis]:
+    """An analysis and those of all specs that a run of it can come to, each once."""
+    found: dict[Spec, Analysis] = {}
+    waiting = [analysis]
+    while waiting:
+        current = waiting.pop(0)
+        if current.spec not in found:
+            found[current.spec] = current
+            waiting += current.callees.values()
+    return list(found.values())
+
+
+def all_diagnostics(analysis: Analysis) -> list[Diagnostic]:
+    """The faults of a spec and of all specs that a run of it can come to, its own file first."""
+    return list(dict.fromkeys(d for found in reachable(analysis) for d in found.diagnostics))
+
+
+def strictly(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The same diagnostics with every warning an error (``--strict``)."""
+    return [replace(d, severity="error") if d.severity == "warning" else d for d in diagnostics]
+
+
+class _Session:
+    """One walk along the callees; analyses link to each other when all are there, so that specs may call in circles."""
+
+    def __init__(self, project: Project):
+        self.project = project
+        self.waiting: list[tuple[Spec, tuple[Diagnostic, ...]]] = []
+        self.links: list[tuple[dict[Spec, Analysis], list[Spec]]] = []
+
+    def run(self) -> None:
+        while self.waiting:
+            spec, parsed = self.waiting.pop()
+            if spec not in self.project.analyses:
+                self.file(spec, parsed)
+        for callees, leads in self.links:
+            callees.update((lead, self.project.analyses[lead]) for lead in leads)
+
+    def file(self, spec: Spec, parsed: tuple[Diagnostic, ...]) -> None:
+        """Analyse the spec of a file and its inline components; their faults are faults of the file."""
+        collector = Collector(spec.source, list(dict.fromkeys(parsed)))
+        for component in spec.components:
+            self.project.analyses[component] = self.guarded(component, spec, collector)
+        analysis = self.guarded(spec, None, collector)
+        firm = frozenset(d for d in parsed if d.severity == "error" and d.code in FIRM)
+        kept = suppress(spec, collector.ordered, CODES, firm)
+        ordered = tuple(sorted(kept, key=lambda d: (d.span, d.code)))
+        self.project.analyses[spec] = replace(analysis, diagnostics=ordered)
+
+    def guarded(self, spec: Spec, enclosing: Spec | None, collector: Collector) -> Analysis:
+        try:
+            return self.spec(spec, enclosing, collector)
+        except RecursionError:
+            help_ = "take parts of it out into names, blocks or functions of their own"
+            collector.error("too-deep", Span(*spec.name_span), f"`{spec.name}` is nested too deeply to be read", help_)
+            return Analysis(spec)
+
+    def spec(self, spec: Spec, enclosing: Spec | None, collector: Collector) -> Analysis:
+        scopes = self.project.scopes(spec)
+        resolution = resolve(scopes, self.project, enclosing)
+        within = collected(spec)
+        facts = Facts(spec, self.project, scopes, resolution, within, enclosing)
+        for rule in RULES:
+            _apply(rule, facts, collector)
+        demanded: Shapes = shapes(spec, scopes.inputs, resolution.targets, within)
+        callees: dict[Spec, Analysis] = {}
+        self.links.append((callees, resolution.leads))
+        self.waiting += [(lead, self.project.parse_diagnostics(lead)) for lead in self.to_come(resolution.leads)]
+        return Analysis(
+            spec=spec,
+            inputs=scopes.inputs,
+            visible=scopes.visible,
+            targets=resolution.targets,
+            collected=within,
+            demands=demanded.demands,
+            itself=demanded.itself,
+            callees=callees,
+        )
+
+    def to_come(self, leads: Iterable[Spec]) -> list[Spec]:
+        """The callees that have files of their own; a component is analysed with its file."""
+        return [lead for lead in leads if self.project.owns(lead) and lead not in self.project.analyses]
+
+
+def _apply(rule: Rule, facts: Facts, collector: Collector) -> None:
+    for found in rule.find(facts) if rule.find else ():
+        collector.add(
+            Diagnostic(
+                rule.code,
+                rule.severity,
+                found.message,
+                facts.spec.source,
+                found.span,
+                found.help,
+                found.secondary,
+                found.fix,
+            )
+        )

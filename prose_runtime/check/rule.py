@@ -1,0 +1,93 @@
+"""What a rule is: a code, a severity, a function over the facts of a spec, and a page that explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from prose_runtime import nodes as n
+from prose_runtime.check.project import Project
+from prose_runtime.check.resolve import Resolution
+from prose_runtime.check.scope import Scopes
+from prose_runtime.check.tables import Target
+from prose_runtime.diagnostics import Fix, Secondary, Severity
+from prose_runtime.nodes import Spec
+from prose_runtime.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place at which a rule is broken; the rule adds its code and severity."""
+
+    span: Span
+    message: str
+    help: str | None = None
+    secondary: tuple[Secondary, ...] = ()
+    fix: Fix | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """What rules may ask about a spec. ``enclosing`` is the file's spec when this one is an inline component of it."""
+
+    spec: Spec
+    project: Project
+    scopes: Scopes
+    resolution: Resolution
+    collected: frozenset[n.Node]
+    enclosing: Spec | None = None
+    _by_type: dict[type[n.Node], list[Any]] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> Mapping[n.Node, Target]:
+        """What each call leads to."""
+        return self.resolution.targets
+
+    def inputs_of(self, spec: Spec) -> Mapping[str, n.Parameter]:
+        """Declared and undeclared inputs of any spec."""
+        return self.project.scopes(spec).inputs
+
+    def all(self, *types: type[Any]) -> list[Any]:
+        """All nodes of the body of these exact types, in source order."""
+        if not self._by_type:
+            for node in self.spec.body.walk() if self.spec.body else ():
+                self._by_type.setdefault(type(node), []).append(node)
+        found = [node for kind in types for node in self._by_type.get(kind, ())]
+        return found if len(types) == 1 else sorted(found, key=lambda node: node.span)
+
+    def text(self, span: Span) -> str:
+        """The file's characters of a span."""
+        return self.spec.source.slice(span)
+
+    def line(self, span: Span) -> int:
+        """The one-based line on which a span starts."""
+        return self.spec.source.place(span.start).line
+
+    def first_line(self, span: Span) -> Span:
+        """The part of a span on its first line, without trailing blanks."""
+        line = self.spec.source.line_span(self.line(span))
+        return Span(span.start, max(span.start, min(span.end, line.end)))
+
+    def word(self, span: Span, word: str) -> Span:
+        """Where a word stands in a span; the span's first line when it is not there."""
+        at = self.spec.source.text.find(word, span.start, span.end)
+        return Span(at, at + len(word)) if at >= 0 else self.first_line(span)
+
+
+Find = Callable[[Facts], Iterator[Finding]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule. ``find`` is None for faults that the parser or the checker itself reports; ``page`` explains it."""
+
+    code: str
+    severity: Severity
+    find: Find | None
+    page: str | None
+
+    @property
+    def title(self) -> str:
+        """The first line of the page."""
+        return (self.page or self.code).strip().partition("\n")[0].rstrip(".")

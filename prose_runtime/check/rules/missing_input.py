@@ -1,0 +1,53 @@
+"""A required input that a call does not pass.
+
+What it does
+    Reports a call that leaves out an input which the slot's `requires`, or the called component, block or spec, needs.
+    Items that say "optional" or "if", and those that name an optional input or config item, may be left out.
+
+Why
+    When the program runs, this call breaks the contract and the run ends (exit 3): the breach can be foreseen.
+
+Example
+    ```prose
+    call reader          # requires: draft, quality-bar
+      draft: draft
+    ```
+
+Use instead
+    ```prose
+    call reader
+      draft: draft
+      quality-bar: quality-bar
+    ```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prose_runtime import nodes as n
+from prose_runtime.check.arguments import may_spread, passed, signature
+from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.diagnostics import did_you_mean
+
+
+def find(facts: Facts) -> Iterator[Finding]:
+    """Calls that leave out what the target needs."""
+    for call in facts.all(n.Call, n.DoBlock):
+        target = facts.targets.get(call)
+        takes = signature(target, facts) if target else None
+        if target is None or takes is None or getattr(call, "spread", None) is not None:
+            continue
+        given = passed(call.args, takes)
+        unknown = [argument for name, argument in given.items() if name not in takes.names]
+        if any(may_spread(argument, takes) for argument in unknown):
+            continue
+        span = call.target.span if isinstance(call, n.Call) else call.block.span
+        for name in takes.needed:
+            if name not in given:
+                help_ = did_you_mean(name, [a.name for a in unknown if a.name])
+                message = f"`{target.name}` requires `{name}`, and this call does not pass it"
+                yield Finding(span, message, help_ or f"pass it: `{name}: ...`")
+
+
+RULE = Rule("missing-input", "warning", find, __doc__)

@@ -1,0 +1,68 @@
+"""A declared output that no `return` delivers.
+
+What it does
+    Reports an output under Returns that is in none of the objects that the program returns. Outputs that say
+    "optional", and programs that return something other than an object written in place, are passed over.
+
+Why
+    Callers count on it. The run ends with a broken contract (exit 3): the breach can be foreseen.
+
+Example
+    ```prose
+    return { text }          # Returns: `text`, `rounds`
+    ```
+
+Use instead
+    ```prose
+    return { text, rounds }
+    ```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prose_runtime import nodes as n
+from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.diagnostics import did_you_mean
+
+
+def find(facts: Facts) -> Iterator[Finding]:
+    """Outputs outside all returned objects."""
+    returns, body = facts.spec.returns, facts.spec.body
+    if returns is None or body is None or facts.all(n.Invalid):
+        return
+    delivered = _delivered(body, facts)
+    if delivered is None or (len(returns.outputs) == 1 and delivered):
+        return
+    for output in returns.outputs:
+        if output.name not in delivered and not output.optional:
+            close = did_you_mean(output.name, delivered - {o.name for o in returns.outputs})
+            help_ = close or f"add it: `return {{ {output.name}: ... }}`"
+            yield Finding(output.name_span, f"no `return` delivers the output `{output.name}`", help_)
+
+
+def _delivered(body: n.Block, facts: Facts) -> set[str] | None:
+    """The fields of all returned objects; None when they cannot be known."""
+    fields = {node.name.id for node in facts.all(n.Output)}
+    ends = list(ending_returns(body, facts.collected))
+    for end in ends:
+        if not isinstance(end.value, n.ObjectExpr):
+            return None
+        fields |= {entry.key for entry in end.value.entries}
+    return fields if ends or fields else None
+
+
+def ending_returns(node: n.Node, collected: frozenset[n.Node]) -> Iterator[n.Return]:
+    """The ``return`` statements that end the delegation itself (LANGUAGE.md section 3, rule 4)."""
+    if isinstance(node, n.Return):
+        yield node
+    if node in collected or isinstance(node, n.BlockDef | n.Do | n.Stage | n.Parallel):
+        return
+    if isinstance(node, n.Repeat | n.ForEach) and node.parallel is not None:
+        return
+    for child in node.children():
+        yield from ending_returns(child, collected)
+
+
+RULE = Rule("return-missing", "warning", find, __doc__)

@@ -1,0 +1,52 @@
+"""A function that does not exist.
+
+What it does
+    Reports `name(...)` where `name` is none of the small functions of the language.
+
+Why
+    There is nothing to compute the value with. Slots, components and blocks are called with `call` or `do`.
+
+Example
+    ```prose
+    let n = length(drafts)
+    ```
+
+Use instead
+    ```prose
+    let n = len(drafts)
+    ```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prose_runtime import nodes as n
+from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.diagnostics import did_you_mean
+
+FUNCTIONS = frozenset("len min max sum range join split lower upper trim round keys values json group".split())
+"""The small functions of LANGUAGE.md section 3."""
+
+_MEANT = {"length": "len", "count": "len", "size": "len", "concat": "join", "strip": "trim"}
+
+
+def find(facts: Facts) -> Iterator[Finding]:
+    """Calls of unknown functions."""
+    for call in facts.all(n.FunctionCall):
+        if call.name not in FUNCTIONS:
+            yield Finding(call.name_span, f"there is no function `{call.name}`", _help(call.name, facts))
+
+
+def _help(name: str, facts: Facts) -> str:
+    declared = facts.scopes.start.get(name)
+    if isinstance(declared, n.BlockDef):
+        return f"`{name}` is a block: write `do {name}(...)`"
+    if isinstance(declared, n.Slot | n.Spec | n.Instance | n.Use):
+        return f"write `call {name}(...)`"
+    if name in _MEANT:
+        return f"did you mean `{_MEANT[name]}`?"
+    return did_you_mean(name, FUNCTIONS) or "the functions are " + ", ".join(sorted(FUNCTIONS))
+
+
+RULE = Rule("unknown-function", "error", find, __doc__)

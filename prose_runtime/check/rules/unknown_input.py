@@ -1,0 +1,56 @@
+"""An input passed that the called side does not know.
+
+What it does
+    Reports an argument whose name stands neither in the slot's `requires` (when that lists nothing but names) nor
+    among the inputs and config of the called component, block or spec.
+
+Why
+    The called side gets it, if at all, without a word of what it is for; usually the name is misspelt and the input
+    that was meant is missing.
+
+Example
+    ```prose
+    call writer          # requires: topic
+      subject: topic
+    ```
+
+Use instead
+    ```prose
+    call writer
+      topic: topic
+    ```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prose_runtime import nodes as n
+from prose_runtime.check.arguments import MODIFIERS, Signature, may_spread, signature
+from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.diagnostics import did_you_mean
+
+
+def find(facts: Facts) -> Iterator[Finding]:
+    """Named arguments outside the target's signature."""
+    for call in facts.all(n.Call, n.DoBlock):
+        target = facts.targets.get(call)
+        takes = signature(target, facts) if target else None
+        if target is not None and takes is not None and takes.closed:
+            for argument in call.args:
+                yield from _argument(argument, target.name, takes)
+
+
+def _argument(argument: n.Argument, target: str, takes: Signature) -> Iterator[Finding]:
+    name = argument.name
+    if name is None or name in takes.names or name in takes.extra or name in MODIFIERS:
+        return
+    close = did_you_mean(name, takes.names)
+    if close is None and may_spread(argument, takes):
+        return
+    known = ", ".join(f"`{known}`" for known in takes.names)
+    help_ = close or (f"it takes {known}" if known else "it takes no inputs")
+    yield Finding(argument.name_span or argument.span, f"`{name}` is no input of `{target}`", help_)
+
+
+RULE = Rule("unknown-input", "warning", find, __doc__)

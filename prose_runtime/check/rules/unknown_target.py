@@ -1,0 +1,63 @@
+"""A call of something that cannot be called.
+
+What it does
+    Reports a `call` whose target is no slot, reference, component, instance, block, alias, or spec of the folder, the
+    project or the library; a `do` of no block; a `session` of no agent.
+
+Why
+    Nobody would answer. A run would stop at this line.
+
+Example
+    ```prose
+    let text = call writter
+      topic: topic
+    ```
+
+Use instead
+    ```prose
+    let text = call writer
+      topic: topic
+    ```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prose_runtime.check.resolve import Unresolved
+from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.diagnostics import did_you_mean
+
+
+def find(facts: Facts) -> Iterator[Finding]:
+    """Targets that lead nowhere."""
+    for missing in facts.resolution.unresolved:
+        if missing.wanted in ("target", "block", "agent") and missing.reason != "list":
+            message, help_ = _text(missing)
+            yield Finding(missing.span, message, help_)
+
+
+def _text(missing: Unresolved) -> tuple[str, str | None]:
+    name = missing.name
+    if missing.reason == "ambiguous":
+        return f"`{name}` can mean several specs: {missing.detail}", 'say which: `use "path" as name`'
+    if missing.reason == "unreadable":
+        return f"`{name}` cannot be called: {missing.detail}", None
+    if missing.reason == "block":
+        return f"`{name}` is a {missing.detail}, no block", f"write `call {name}`"
+    message = f"there is nothing called `{name}` to call"
+    if missing.reason == "value":
+        message = f"`{name}` holds a plain value, nothing that can be called"
+    elif missing.wanted != "target":
+        message = f"there is no {missing.wanted} `{name}`"
+    return message, did_you_mean(name, missing.known) or _options(missing)
+
+
+def _options(missing: Unresolved) -> str:
+    if missing.wanted != "target":
+        return f"define it: `{missing.wanted} {missing.name}:`"
+    known = ", ".join(f"`{name}`" for name in sorted(missing.known)[:8])
+    return f"what can be called here: {known}" if known else "declare a slot of that name under Slots"
+
+
+RULE = Rule("unknown-target", "error", find, __doc__)

@@ -1,0 +1,52 @@
+"""A condition that looks like an expression and names something unknown.
+
+What it does
+    Reports a condition with comparison signs, arithmetic or a function in it, one of whose names is unknown.
+
+Why
+    Such a text is no expression and is taken for English: a judge is asked what the program should compute.
+
+Example
+    ```prose
+    if scor >= 0.8:
+    ```
+
+Use instead
+    ```prose
+    if score >= 0.8:
+    ```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prose_runtime import nodes as n
+from prose_runtime.check.mentions import known
+from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.diagnostics import did_you_mean
+
+_SIGNS = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="})
+
+
+def find(facts: Facts) -> Iterator[Finding]:
+    """Clauses with signs of an expression and an unknown name."""
+    for clause in facts.all(n.Clause):
+        if clause.expr is None or known(clause, facts) or not _formal(clause.expr):
+            continue
+        visible = facts.scopes.visible.get(clause, frozenset())
+        for node in clause.expr.walk():
+            if isinstance(node, n.Name) and node.id not in visible:
+                message = f"`{node.id}` is not defined, so this condition is read as English"
+                yield Finding(node.span, message, did_you_mean(node.id, visible))
+
+
+def _formal(expr: n.Expr) -> bool:
+    """Whether it holds signs that English does without."""
+    return any(
+        isinstance(node, n.FunctionCall | n.Index) or (isinstance(node, n.Binary) and node.op in _SIGNS)
+        for node in expr.walk()
+    )
+
+
+RULE = Rule("unresolved-condition", "warning", find, __doc__)
