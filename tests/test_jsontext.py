@@ -66,10 +66,10 @@ def test_the_result_is_that_of_trying_each_bracket(text):
 @pytest.mark.parametrize(
     "piece", ["[", "{", '{"a":', "[1,", '["a ', '"[', '["\\"', "[  ", '[{"a":1},', "[]", '["x [" ']
 )
-def test_a_million_characters_of_anything_take_linear_time(piece):
+def test_anything_is_read_in_linear_time(piece):
     start = time.perf_counter()
-    objects_in(piece * (1_000_000 // len(piece)))
-    assert time.perf_counter() - start < 8, "a quadratic search would take hours"
+    objects_in(piece * (200_000 // len(piece)))
+    assert time.perf_counter() - start < 3, "a quadratic search would take hours"
 
 
 def test_json_that_is_nested_too_deeply_is_no_json():
