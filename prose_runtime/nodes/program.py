@@ -1,58 +1,12 @@
-"""The program as a tree: frozen nodes with exact spans. Each docstring shows the concrete syntax.
-
-Nodes compare by identity, so that side tables can be keyed by them; ``dump`` gives a form to compare by content.
-Nothing derived is stored here: scopes, targets and shapes live in the tables of ``check``.
-"""
+"""The nodes of ProseScript: expressions, conditions, statements. Each docstring shows the concrete syntax."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from prose_runtime.text import Source, Span
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Node:
-    """Anything that stands somewhere in a file."""
-
-    span: Span
-
-    def children(self) -> Iterator[Node]:
-        """The nodes directly below, in source order."""
-        for name in self.__dataclass_fields__:
-            yield from _nodes_in(getattr(self, name))
-
-    def walk(self) -> Iterator[Node]:
-        """This node and all below it, in source order."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
-
-
-def _nodes_in(value: Any) -> Iterator[Node]:
-    if isinstance(value, Node):
-        yield value
-    elif isinstance(value, tuple) and not isinstance(value, Span):
-        for entry in value:
-            yield from _nodes_in(entry)
-
-
-def dump(node: Any) -> Any:
-    """A tree as plain lists and dicts without spans, to compare or print."""
-    if isinstance(node, Node):
-        values = {f.name: getattr(node, f.name) for f in fields(node) if f.name != "source"}
-        shown = {name: dump(value) for name, value in values.items() if not isinstance(value, Span)}
-        return {"node": type(node).__name__, **{k: v for k, v in shown.items() if v not in (None, [], False)}}
-    if isinstance(node, tuple | list) and not isinstance(node, Span):
-        return [dump(entry) for entry in node]
-    if isinstance(node, Mapping):
-        return {str(k): dump(v) for k, v in node.items()}
-    return node
-
-
-# expressions
+from prose_runtime.nodes.base import Node
+from prose_runtime.text import Span
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -255,9 +209,6 @@ class Stage(Node):
     names: tuple[Name, ...] = ()
 
 
-# conditions
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Condition(Node):
     """What stands between ``if`` and the colon. ``text`` is its one-line spelling, without marks.
@@ -293,9 +244,6 @@ class Junction(Test):
 
     op: Literal["and", "or"]
     parts: tuple[Test, ...]
-
-
-# statements
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -531,197 +479,3 @@ class Invalid(Node):
     """A statement that could not be read; a diagnostic says why. Checkers pass over it."""
 
     text: str
-
-
-# the spec's sections
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Section(Node):
-    """A ``###`` section as it stands: ``key`` is its lower-case title, ``body`` the span below the heading."""
-
-    key: str
-    title: str
-    title_span: Span
-    body: Span
-    bullets: tuple[Bullet, ...] = ()
-    fences: tuple[Fence, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Bullet(Node):
-    """A list item: its own text with wrapped lines folded into one, nested bullets, and further lines as ``rows``.
-
-    Lines below are rows when the text ends with a colon, or when a blank line or a nested bullet stands before them.
-    """
-
-    text: str
-    text_span: Span
-    bullets: tuple[Bullet, ...] = ()
-    rows: tuple[Row, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Row(Node):
-    """A line below a bullet that is no bullet itself."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Fence(Node):
-    """A fenced block: ``label`` is the first word behind the opening fence, ``content`` the lines between."""
-
-    label: str
-    content: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Requirement(Node):
-    """An item of a slot's ``requires``. ``name`` is set for a single identifier or backticked name."""
-
-    text: str
-    name: str | None
-    optional: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Promise(Node):
-    """A sentence of ``ensures`` or Returns. ``names`` are the fields that it declares, if it is a list of such."""
-
-    text: str
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Slot(Node):
-    """A role that the pattern leaves open."""
-
-    name: str
-    name_span: Span
-    description: str = ""
-    primary: bool = False
-    is_list: bool = False
-    requires: tuple[Requirement, ...] = ()
-    ensures: tuple[Promise, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ConfigItem(Node):
-    """A config name. ``type`` is its spelling (``integer``, ``a | b``, ``string[]``) or None when none is given."""
-
-    name: str
-    name_span: Span
-    type: str | None = None
-    type_span: Span | None = None
-    default: Any = None
-    default_span: Span | None = None
-    optional: bool = False
-    description: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Parameter(Node):
-    """A row of Parameters, Requires or Inputs."""
-
-    name: str
-    name_span: Span
-    type: str | None = None
-    optional: bool = False
-    default: Any = None
-    has_default: bool = False
-    description: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class OutputDecl(Node):
-    """A bullet of Returns that starts with a name."""
-
-    name: str
-    name_span: Span
-    type: str | None = None
-    optional: bool = False
-    description: str = ""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Returns(Node):
-    """Returns, Ensures or Maintains: declared outputs and promises in prose."""
-
-    outputs: tuple[OutputDecl, ...] = ()
-    promises: tuple[Promise, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Invariant(Node):
-    """One sentence that always holds."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Delegate(Node):
-    """``slot: job`` of Shape. ``job`` ends before the first `` — ``."""
-
-    slot: str
-    job: str
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Shape(Node):
-    """Who does what: ``own`` is ``self``."""
-
-    own: str = ""
-    delegates: tuple[Delegate, ...] = ()
-    prohibited: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Instance(Node):
-    """A pattern instance: the pattern's name, what fills its slots and its config.
-
-    ``bindings`` maps a slot to a name, an Instance or a list of these; spans are of the YAML entry.
-    """
-
-    name: str | None
-    pattern: str
-    bindings: Mapping[str, Any]
-    config: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Spec(Node):
-    """A spec file, or an inline component of one (kind ``function``, no body of its own or an Execution).
-
-    ``body`` is the program of Delegation or Execution; ``javascript`` the fence of a composite's Delegation Loop.
-    ``sections`` holds every section as it stands, so that those without a node of their own can be read as data;
-    ``preamble`` is the text between the title, or a component's heading, and the first section.
-    """
-
-    source: Source
-    name: str
-    name_span: Span
-    kind: str
-    frontmatter: Mapping[str, Any]
-    title: str | None = None
-    preamble: str = ""
-    sections: tuple[Section, ...] = ()
-    slots: tuple[Slot, ...] = ()
-    config: tuple[ConfigItem, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
-    returns: Returns | None = None
-    invariants: tuple[Invariant, ...] = ()
-    shape: Shape | None = None
-    instances: tuple[Instance, ...] = ()
-    components: tuple[Spec, ...] = ()
-    body: Block | None = None
-    javascript: Fence | None = None
-
-    def section(self, *keys: str) -> Section | None:
-        """The first section with one of these lower-case titles."""
-        return next((s for s in self.sections if s.key in keys), None)
-
-    def text_of(self, *keys: str) -> str:
-        """The text below a section's heading, or nothing."""
-        section = self.section(*keys)
-        return self.source.slice(section.body).strip() if section else ""

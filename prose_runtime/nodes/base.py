@@ -1,0 +1,48 @@
+"""What all nodes share: a span, a walk over what is below, a form to compare by content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from prose_runtime.text import Span
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Node:
+    """Anything that stands somewhere in a file."""
+
+    span: Span
+
+    def children(self) -> Iterator[Node]:
+        """The nodes directly below, in source order."""
+        for name in self.__dataclass_fields__:
+            yield from _nodes_in(getattr(self, name))
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, in source order."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+def _nodes_in(value: Any) -> Iterator[Node]:
+    if isinstance(value, Node):
+        yield value
+    elif isinstance(value, tuple) and not isinstance(value, Span):
+        for entry in value:
+            yield from _nodes_in(entry)
+
+
+def dump(node: Any) -> Any:
+    """A tree as plain lists and dicts without spans, to compare or print."""
+    if isinstance(node, Node):
+        values = {f.name: getattr(node, f.name) for f in fields(node) if f.name != "source"}
+        shown = {name: dump(value) for name, value in values.items() if not isinstance(value, Span)}
+        return {"node": type(node).__name__, **{k: v for k, v in shown.items() if v not in (None, [], False)}}
+    if isinstance(node, tuple | list) and not isinstance(node, Span):
+        return [dump(entry) for entry in node]
+    if isinstance(node, Mapping):
+        return {str(k): dump(v) for k, v in node.items()}
+    return node
