@@ -58,7 +58,7 @@ class LocalHost:
         digest = digest_of(service.name, request)
         kept = self.record.answer(step) if self.record else None
         if kept is not None and kept.digest == digest:
-            return self._replay(kept, service)
+            return self._replay(kept, service, request)
         if kept is not None and not self.reask:
             raise EditedError(
                 f"step {step} was recorded with another request: the spec, its inputs or its bindings were edited",
@@ -69,10 +69,10 @@ class LocalHost:
         async with self._gate:
             return await self._live(step, digest, service, request)
 
-    def _replay(self, kept: Answer, service: Service) -> Reply:
+    def _replay(self, kept: Answer, service: Service, request: Request) -> Reply:
         skip = getattr(service, "skip", None)
         if skip is not None:
-            skip(1)
+            skip(request)
         usage = Usage(**{**(kept.usage or {})})
         self.meter.after_call(usage, live=False)
         if kept.kind == "error":
@@ -105,8 +105,11 @@ class LocalHost:
         self.record.forget([step for step in self._failed if _call(step) not in handled])
 
     async def _timed(self, service: Service, request: Request) -> Reply:
-        """Wait for a service as long as a call may take; one that waits for a person has no such bound."""
-        bound = None if getattr(service, "patient", False) else self.meter.limits.call_timeout
+        """Wait for a service as long as a call may take. One that waits for a person, or has a bound of its own,
+        is not bounded here.
+        """
+        own = getattr(service, "patient", False) or getattr(service, "timeout", None)
+        bound = None if own else self.meter.limits.call_timeout
         clock = asyncio.timeout(bound) if bound is not None else nullcontext()
         try:
             async with clock:

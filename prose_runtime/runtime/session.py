@@ -15,6 +15,7 @@ from prose_runtime.diagnostics import Diagnostic, did_you_mean
 from prose_runtime.errors import Cancelled, CheckFailed, Paused, ProseError, RunFailed, UsageError
 from prose_runtime.events import Listener, RunFinished, RunStarted, Status
 from prose_runtime.journal import RunRecord
+from prose_runtime.nodes import Invariant
 from prose_runtime.runtime import interpreter
 from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.inputs import check_inputs
@@ -120,15 +121,15 @@ async def execute(
     edited spec asks something else than is recorded.
     """
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
+    result.invariants = [_unchecked(invariant, prepared.program) for invariant in prepared.analysis.spec.invariants]
     collector = ResultListener(result)
     meter = Meter(prepared.limits)
     host = LocalHost(journal, meter, [collector, *listeners], reask=reask)
     run = Run(host, prepared.wiring, prepared.request.contracts)
     host.emit(RunStarted("", result.run or "", result.spec, prepared.note))
     try:
-        whole = interpreter.run_program(
-            run, prepared.program, prepared.slots, _inputs(prepared), prepared.request.config
-        )
+        asked = prepared.request
+        whole = interpreter.run_program(run, prepared.program, prepared.slots, asked.inputs, asked.config)
         result.value = to_json(await _bounded(whole, prepared.limits.run_timeout))
     except ProseError as error:
         result.error = error
@@ -143,6 +144,13 @@ async def execute(
     collector.close(meter)
     host.emit(RunFinished("", result.run or "", result.status, result.value, result.as_json()["error"]))
     return result
+
+
+def _unchecked(invariant: Invariant, program: Program) -> dict[str, Any]:
+    """An invariant is never reported as held without a check of its form."""
+    how = "no check exists for a sentence of this form"
+    line = program.where(invariant.span).line
+    return {"text": invariant.text, "line": line, "status": "unchecked", "how": how}
 
 
 async def _bounded(work: Awaitable[Any], seconds: float | None) -> Any:

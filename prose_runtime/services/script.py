@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,9 +94,10 @@ class ScriptService:
         """Say how many replies are left."""
         return "ready" if self._repeat or not self._replies else f"{len(self._replies) - self._taken} replies left"
 
-    def skip(self, n: int) -> None:
-        """Drop the next ``n`` replies: a resumed run has them already. Rules take none."""
-        self._taken += n
+    def skip(self, request: Request) -> None:
+        """Take the reply to a request, if there is one, without giving it: a resumed run has it already."""
+        with suppress(ServiceError):
+            self._next(request)
 
     def _next(self, request: Request) -> Action:
         for rule in self._rules:
