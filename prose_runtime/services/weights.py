@@ -145,7 +145,7 @@ def _pip() -> list[str]:
     """The command that stands for pip: this environment's, else one on the PATH, else uv's."""
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
-    for name, words in (("pip3", []), ("pip", []), ("uv", ["tool", "run", "pip"])):
+    for name, words in (("pip3", []), ("pip", []), ("uv", ["tool", "run", "--python", sys.executable, "pip"])):
         found = shutil.which(name)
         if found is not None:
             return [found, *words]
