@@ -31,6 +31,8 @@ DEFAULT_MODEL = "claude-sonnet-5-5"
 """The model of a binding that names none."""
 DEFAULT_KEY = "ANTHROPIC_API_KEY"
 """The environment variable that holds the key unless ``key_env`` names another."""
+TOKEN = "ANTHROPIC_AUTH_TOKEN"
+"""The environment variable that may hold a bearer token instead, where no key is set."""
 DEFAULT_URL = "https://api.anthropic.com"
 """The server unless ``base_url`` or ``ANTHROPIC_BASE_URL`` names another."""
 MAX_TOKENS = 16_000
@@ -129,6 +131,8 @@ class AnthropicService:
     def _connect(self, model: str) -> tuple[AsyncAnthropic, Endpoint]:
         ensure_live_allowed("anthropic", self._url)
         variable = self._settings.key_env or DEFAULT_KEY
+        if self._settings.key_env is None and not os.environ.get(DEFAULT_KEY) and os.environ.get(TOKEN):
+            variable = TOKEN
         key = os.environ.get(variable, "").strip()
         endpoint = Endpoint(
             self.name,
@@ -141,16 +145,23 @@ class AnthropicService:
             raise endpoint.error("auth", sentence=f"has no key: {variable} is not set")
         if not (key.isascii() and key.isprintable()):
             raise endpoint.error("auth", sentence=f"has no usable key: {variable} holds characters that no key has")
-        return self._client_of_loop(key), endpoint
+        return self._client_of_loop(key, variable), endpoint
 
-    def _client_of_loop(self, key: str) -> AsyncAnthropic:
+    def _client_of_loop(self, key: str, variable: str) -> AsyncAnthropic:
         """Connections belong to an event loop: a caller who starts a new one for each run gets a new client."""
         loop = asyncio.get_running_loop()
         if self._client is None or self._client[0] is not loop:
             from anthropic import AsyncAnthropic
 
             # Retries are ours, so that they can be seen. The limit is for one read; a whole call has its own.
-            client = AsyncAnthropic(api_key=key, base_url=self._url, max_retries=0, timeout=SILENCE)
+            token = variable == TOKEN
+            client = AsyncAnthropic(
+                api_key=None if token else key,
+                auth_token=key if token else None,
+                base_url=self._url,
+                max_retries=0,
+                timeout=SILENCE,
+            )
             self._client = loop, client
         return self._client[1]
 

@@ -31,7 +31,8 @@ CUT = streamed(message(("text", ["half an ans"]))[:4])
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     monkeypatch.setenv("PROSE_LIVE", "forbid")
-    monkeypatch.delenv("ANTHROPIC_BASE_URL", raising=False)
+    for name in ("ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(retrying, "FIRST_WAIT", 0.01)
 
 
@@ -222,6 +223,13 @@ def test_another_variable_may_hold_the_key(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("MY_KEY", "the-other-key")
     _, server = ask([text("ok")], key_env="MY_KEY")
     assert "the-other-key" in str(server.received[0].headers)
+
+
+def test_a_bearer_token_may_stand_in_for_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "the-token")
+    _, server = ask([text("ok")])
+    assert server.received[0].headers["authorization"] == "Bearer the-token"
 
 
 def test_live_requests_can_be_forbidden() -> None:
