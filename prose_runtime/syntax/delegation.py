@@ -1,0 +1,499 @@
+"""ProseScript into nodes (LANGUAGE.md section 3).
+
+Three steps, none of which recurses, so that deep nesting cannot exhaust the stack: the layout gives lines with their
+children (``layout``); each line's head is parsed by the grammar, parents first, because the head decides how the
+lines below are read (``grammar``); the nodes are built, children first and later siblings first, so that each line
+finds its body, its inputs and its ``else`` ready (``statements``).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from prose_runtime.diagnostics import Collector, Edit, Fix
+from prose_runtime.nodes import Argument, Block, Expr, ExprStatement, Invalid, ListExpr, Name, Node, ObjectExpr, Stage
+from prose_runtime.syntax import conditions, grammar, layout, messages
+from prose_runtime.syntax.expressions import CALLS, Pair
+from prose_runtime.syntax.layout import Line
+from prose_runtime.syntax.outer import hits, trimmed
+from prose_runtime.syntax.statements import Item, Part, StatementBuilder
+from prose_runtime.text import Source, Span
+
+if TYPE_CHECKING:
+    from lark import Tree
+
+Role = Literal["statement", "entry"]
+
+MAX_TREE = 300
+"""How deeply an expression may nest: more than anybody writes, and few enough to walk with recursion."""
+
+_BODIES = frozenset(
+    "if_block choice repeat for_ loop parallel parallel_repeat parallel_for try_ do_block elif else_ catch finally_ "
+    "option stage block".split()
+)
+_PART_KINDS = {
+    "elif": "if",
+    "else": "if",
+    "catch": "try",
+    "finally": "try",
+    "option": "choice",
+    "stage": "a value, such as `xs`",
+}
+_FIRST_WORD = re.compile(r"[|A-Za-z_]+")
+_STAGE = r"\|\s*(?:map|pmap|filter|reduce)(?![\w-])"
+_ENGLISH_HEAD = re.compile(
+    r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?(?:if|elif|else\s+if|loop\s+until|loop\s+while|choice)(?![\w-])"
+)
+_PLAIN_HEAD = re.compile(
+    r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?"
+    r"(?:for|repeat|loop|parallel|try|catch|finally|else|option|do(?=\s*:)|\|)(?![\w-])"
+)
+_INLINE_PLAIN = r":\s+(?=\S)"
+_INLINE_STATEMENT = (
+    r":\s+(?=(?:return|break|continue|throw|emit|call|let|const|record|append|add|session|do|sleep)(?![\w-])"
+    r"|[A-Za-z_][\w-]*\s*=(?!=))"
+)
+
+
+def parse_block(source: Source, span: Span, out: Collector) -> Block:
+    """The statements of a program: what stands in a fence, or a whole ``.prose`` file.
+
+    It never raises. A statement that cannot be read is an ``Invalid`` node with an error in ``out``, and reading goes
+    on behind it. All spans are offsets of the file.
+    """
+    return _Program(source, out).block(layout.read(source, span, out), span)
+
+
+def parse_expression(source: Source, span: Span, out: Collector) -> Expr | None:
+    """One expression; None, with an error in ``out``, when the span holds none."""
+    inner = trimmed(source.text, span)
+    found = conditions.expression(source, inner, out) if inner.end > inner.start else grammar.Failure(span.start)
+    if isinstance(found, Expr):
+        return found
+    _report(source, inner, found.position, "expr", out)
+    return None
+
+
+def _report(source: Source, span: Span, position: int, role: str, out: Collector) -> None:
+    found = messages.explain(source.text, span, position, role)
+    out.error("syntax", found.span, found.message, found.help)
+
+
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A line on its way to a node.
+
+    ``kind`` is the grammar's rule for it, or ``invalid``; ``owner`` the call that takes the lines below as inputs;
+    ``result`` what was built: statements, a part of the construct above, an input or an item.
+    """
+
+    line: Line
+    role: Role
+    siblings: list[_Job]
+    index: int
+    tail: int
+    kind: str = "invalid"
+    tree: Tree[Any] | None = None
+    owner: Tree[Any] | None = None
+    children: list[_Job] = field(default_factory=list)
+    result: Any = None
+    taken: bool = False
+    word: str = ""
+
+
+class _Program:
+    """Parses and builds all lines of a block."""
+
+    def __init__(self, source: Source, out: Collector):
+        self.source = source
+        self.text = source.text
+        self.out = out
+
+    def block(self, lines: list[Line], span: Span) -> Block:
+        top = self._jobs(lines, "statement")
+        queue = list(top)
+        for job in queue:
+            self._parse(job)
+            queue.extend(job.children)
+        for job in reversed(queue):
+            _Build(self, job).run()
+        statements = self.statements(top)
+        start = min([*(s.span.start for s in statements), span.end])
+        end = max([start, *(s.span.end for s in statements)])
+        return Block(span=Span(start, end) if statements else Span(span.start, span.start), statements=statements)
+
+    def _jobs(self, lines: list[Line], role: Role) -> list[_Job]:
+        siblings: list[_Job] = []
+        for line in lines:
+            siblings.append(_Job(line, role, siblings, len(siblings), _tail(line)))
+        return siblings
+
+    # parents first: what each line is
+
+    def _parse(self, job: _Job) -> None:
+        line = job.line
+        word = _FIRST_WORD.match(self.text, line.start, line.end)
+        job.word = word.group() if word else ""
+        if line.broken:
+            job.children = self._jobs(line.children, "statement") if _holds_statements(self.text, line) else []
+            return
+        self._split(job)
+        found = self._head(job)
+        if isinstance(found, grammar.Failure):
+            _report(self.source, line.span, found.position, job.role, self.out)
+            job.children = self._jobs(line.children, "statement") if _holds_statements(self.text, line) else []
+            return
+        if (depth := _depth(found)) > MAX_TREE:
+            self.out.error("too-deep", line.span, f"this nests deeper than {MAX_TREE} levels", "name the inner parts")
+            return
+        del depth
+        job.tree, job.kind = found, str(found.data).rstrip("_")
+        self._open(job, found)
+
+    def _split(self, job: _Job) -> None:
+        """Bring ``xs | map: E``, ``if C: return x`` and a trailing comma into the form of lines and children."""
+        line = job.line
+        self._split_stages(line)
+        self._split_body(line)
+        if job.role == "entry" and self.text[line.end - 1] == ",":
+            comma = Span(line.end - 1, line.end)
+            fix = Fix("Remove the comma", (Edit(comma, ""),))
+            self.out.warning("trailing-comma", comma, "no comma ends an input's line", "leave it out", fix=fix)
+            line.end = max(line.start + 1, trimmed(self.text, Span(line.start, line.end - 1)).end)
+
+    def _split_stages(self, line: Line) -> None:
+        if "|" not in self.text[line.start + 1 : line.end]:
+            return
+        starts = [m.start() for m in hits(self.text, Span(line.start + 1, line.end), _STAGE)]
+        if not starts:
+            return
+        ends = [*starts[1:], line.end]
+        stages = [
+            Line(start, trimmed(self.text, Span(start, end)).end, line.indent, stage=True)
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        below = next((i for i, child in enumerate(line.children) if child.stage), len(line.children))
+        stages[-1].children = line.children[:below]
+        line.children = stages + line.children[below:]
+        line.end = max(line.start + 1, trimmed(self.text, Span(line.start, starts[0])).end)
+
+    def _split_body(self, line: Line) -> None:
+        text = self.text
+        if text[line.end - 1] == ":":
+            return
+        if _ENGLISH_HEAD.match(text, line.start, line.end):
+            pattern = _INLINE_STATEMENT
+        elif _PLAIN_HEAD.match(text, line.start, line.end):
+            pattern = _INLINE_PLAIN
+        else:
+            return
+        match = next(hits(text, line.span, pattern), None)
+        if match is None:
+            return
+        colon, start = match.start() + 1, match.end()
+        if not line.stage:
+            self.out.warning(
+                "inline-body",
+                Span(start, line.end),
+                "the body of a construct stands on lines of its own",
+                "move it to the next line and indent it",
+            )
+        line.children.insert(0, Line(start, line.end, line.indent + 2))
+        line.end = colon
+
+    def _head(self, job: _Job) -> Tree[Any] | grammar.Failure:
+        line = job.line
+        found = grammar.parse(self.source, line.span, job.role)
+        if isinstance(found, grammar.Failure) and self.text[line.end - 1] == ":":
+            shorter = trimmed(self.text, Span(line.start, line.end - 1))
+            again = grammar.parse(self.source, shorter, job.role) if shorter.end > shorter.start else found
+            if not isinstance(again, grammar.Failure) and _last_call(again) is not None:
+                colon = Span(line.end - 1, line.end)
+                fix = Fix("Remove the colon", (Edit(colon, ""),))
+                self.out.warning("stray-colon", colon, "no colon stands behind a call", "leave it out", fix=fix)
+                return again
+        return found
+
+    def _open(self, job: _Job, tree: Tree[Any]) -> None:
+        """Decide how the lines below are read."""
+        lines = job.line.children
+        first_stage = next((i for i, line in enumerate(lines) if line.stage), len(lines))
+        bodies = [part for part in tree.iter_subtrees() if part.data in _BODIES]
+        job.owner = None if bodies else _last_call(tree)
+        role: Role = "statement"
+        if job.owner is not None or job.kind == "agent" or _waits_for_entries(tree):
+            role = "entry"
+        below = lines[:first_stage]
+        if below and not (bodies or role == "entry" or _waits_for_value(tree)):
+            self.out.error(
+                "indentation",
+                below[0].span,
+                "this line is indented, but the line above it opens no block",
+                "indent it like the line above",
+            )
+        job.children = self._jobs(below, role)
+        stages = self._jobs(lines[first_stage:], "statement")
+        for stage in stages:
+            stage.siblings = job.children
+            stage.index = len(job.children)
+            job.children.append(stage)
+
+    # children first: what each line means
+
+    def statements(self, jobs: list[_Job]) -> tuple[Node, ...]:
+        """The statements of a block; a part that no construct has taken is an error."""
+        found: list[Node] = []
+        excused = False
+        for job in jobs:
+            if job.taken:
+                continue
+            if isinstance(job.result, Part):
+                if not excused:
+                    self._orphan(job)
+                found.append(Invalid(span=job.line.span, text=self.source.slice(job.line.span)))
+                found.extend(job.result.block.statements)
+                continue
+            excused = job.kind == "invalid" and job.word in ("if", "elif", "else", "try", "catch", "choice", "let")
+            found.extend(job.result or ())
+        return tuple(found)
+
+    def _orphan(self, job: _Job) -> None:
+        word = "else if" if job.kind == "elif" and job.word == "else" else job.kind
+        shown = "|" if word == "stage" else word
+        owner = _PART_KINDS[job.kind]
+        named = owner if word == "stage" else f"`{owner}`"
+        self.out.error(
+            "orphan-clause",
+            job.line.span,
+            f"this `{shown}` belongs to no {named}",
+            f"it must follow {named} at the same indentation" if word != "option" else "write it below a `choice` line",
+        )
+
+
+class _Build:
+    """One line with the lines below and behind it, as ``statements.Surroundings``."""
+
+    def __init__(self, program: _Program, job: _Job):
+        self.program = program
+        self.source = program.source
+        self.out = program.out
+        self.job = job
+
+    def run(self) -> None:
+        """Build the job's result."""
+        job = self.job
+        if job.tree is None:
+            span = job.line.span
+            job.result = (Invalid(span=span, text=self.source.slice(span)), *self.program.statements(job.children))
+            return
+        builder = StatementBuilder(self.source, self.out, self)
+        self._give_inputs(builder)
+        built = builder.build(job.tree)
+        if isinstance(built, Node) and job.role == "statement":
+            left = self.program.statements([c for c in job.children if not c.taken]) if not self._used else ()
+            job.result = (built, *left)
+        elif isinstance(built, Pair):
+            job.result = self._completed(built)
+        else:
+            job.result = built
+        for stage in job.children:
+            if stage.kind == "stage" and not stage.taken:
+                self.program._orphan(stage)
+                stage.taken = True
+
+    @property
+    def _used(self) -> bool:
+        """Whether the lines below belong to the line: as its body, its inputs or its value."""
+        tree = self.job.tree
+        assert tree is not None
+        bodies = any(part.data in _BODIES for part in tree.iter_subtrees())
+        return bodies or self.job.owner is not None or self.job.kind == "agent" or _waits_for_value(tree)
+
+    # inputs and other entries
+
+    def _give_inputs(self, builder: StatementBuilder) -> None:
+        job = self.job
+        if job.owner is None and job.kind != "agent":
+            return
+        builder.owner = job.owner
+        builder.below = tuple(self._arguments())
+        if builder.below and job.owner is not None and job.tree is not None:
+            _reach(job.tree, job.owner, max(arg.span.end for arg in builder.below))
+
+    def _arguments(self) -> list[Argument]:
+        found: list[Argument] = []
+        for child in self._below():
+            result = child.result
+            if isinstance(result, Pair):
+                found.append(result.argument())
+            elif isinstance(result, Name):
+                self._shorthand(result)
+                found.append(Argument(span=result.span, name=result.id, name_span=result.span, value=result))
+            elif child.tree is not None:
+                self.out.error(
+                    "input-form", child.line.span, "this is no input", "write the inputs of a call as `name: value`"
+                )
+        return found
+
+    def _shorthand(self, name: Name) -> None:
+        self.out.warning(
+            "input-shorthand",
+            name.span,
+            f"the input `{name.id}` stands without a value and is read as `{name.id}: {name.id}`",
+            f"write `{name.id}: {name.id}`",
+            fix=Fix("Write the input out", (Edit(name.span, f"{name.id}: {name.id}"),)),
+        )
+
+    def _below(self) -> list[_Job]:
+        return [child for child in self.job.children if child.kind != "stage"]
+
+    def _completed(self, pair: Pair) -> Pair:
+        """An input whose value stands on the lines below it."""
+        if pair.value is not None:
+            stages = self.stages()
+            if not stages:
+                return pair
+            from prose_runtime.nodes import Pipeline
+
+            span = Span(pair.value.span.start, stages[-1].span.end)
+            return Pair(pair.span, pair.key, pair.key_span, Pipeline(span=span, source=pair.value, stages=stages))
+        value = self._data(pair)
+        return Pair(Span(pair.span.start, value.span.end), pair.key, pair.key_span, value)
+
+    def _data(self, pair: Pair) -> Expr:
+        results = [child.result for child in self._below() if child.tree is not None]
+        span = Span(self.job.line.end, self.job.line.end)
+        if results:
+            spans = [result.span for result in results]
+            span = Span(spans[0].start, max(s.end for s in spans))
+        if results and all(isinstance(result, Item) for result in results):
+            return ListExpr(span=span, items=tuple(result.value for result in results))
+        if results and all(isinstance(result, Pair) for result in results):
+            return ObjectExpr(span=span, entries=tuple(result.entry() for result in results))
+        if len(results) == 1 and isinstance(results[0], Expr):
+            return results[0]
+        if results:
+            self.out.error(
+                "input-form",
+                span,
+                f"the lines below `{pair.key}` are neither one value, nor all `- item`, nor all `name: value`",
+                "write a list, an object or one value",
+            )
+        elif len(self._below()) == 0:
+            self.out.error(
+                "missing-value", pair.key_span, f"`{pair.key}` has no value", "write it behind the colon, or below"
+            )
+        return ListExpr(span=span, items=())
+
+    # statements.Surroundings
+
+    def body(self, head: Span, word: str) -> Block:
+        """The statements below the line."""
+        below = self._below()
+        statements = self.program.statements(below)
+        if not below and self.source.text[head.end - 1 : head.end] == ":":
+            self.out.error(
+                "missing-body", head, f"this `{word}` has no body", "indent the statements of its body below it"
+            )
+        if not statements:
+            return Block(span=Span(head.end, head.end), statements=())
+        end = max(statement.span.end for statement in statements)
+        return Block(span=Span(statements[0].span.start, end), statements=statements)
+
+    def value_below(self) -> Expr | None:
+        """The value that stands below a line which ends where it should begin."""
+        statements = self.program.statements(self._below())
+        if len(statements) == 1 and isinstance(statements[0], ExprStatement):
+            return statements[0].value
+        return None
+
+    def options(self) -> list[Part]:
+        """The options below a choice."""
+        found: list[Part] = []
+        below = self._below()
+        for child in below:
+            if isinstance(child.result, Part) and child.kind == "option":
+                found.append(child.result)
+                child.taken = True
+            elif child.tree is not None:
+                self.out.error(
+                    "choice-body", child.line.span, "only options stand below a `choice`", 'write `option "label":`'
+                )
+        if not below:
+            self.out.error(
+                "missing-body", self.job.line.span, "this `choice` has no options", 'write `option "label":` below it'
+            )
+        return found
+
+    def clauses(self, *kinds: str) -> list[Part]:
+        """The parts of these kinds that follow directly; they are taken."""
+        found: list[Part] = []
+        job = self.job
+        for other in job.siblings[job.index + 1 :]:
+            part = other.result
+            if not isinstance(part, Part) or part.kind not in kinds:
+                break
+            other.taken = True
+            found.append(part)
+            if part.kind in ("else", "finally"):
+                break
+        return found
+
+    def stages(self) -> tuple[Stage, ...]:
+        """The pipeline stages below or behind the line; they are taken."""
+        job = self.job
+        found: list[Stage] = []
+        behind = [other for other in job.siblings[job.index + 1 :] if not other.taken]
+        for other in [*(child for child in job.children if child.kind == "stage"), *behind]:
+            part = other.result
+            if other.taken or not isinstance(part, Part) or part.stage is None:
+                if other in job.children:
+                    continue
+                break
+            other.taken = True
+            found.append(part.stage)
+        return tuple(found)
+
+
+def _tail(line: Line) -> int:
+    """Where the last line below a line ends."""
+    while line.children:
+        line = line.children[-1]
+    return line.end
+
+
+def _holds_statements(text: str, line: Line) -> bool:
+    """Whether the lines below a line that cannot be read are statements of their own, rather than inputs."""
+    if not line.children:
+        return False
+    return text[line.end - 1] == ":" or layout.starts_statement(text, line.children[0].start)
+
+
+def _depth(tree: Tree[Any]) -> int:
+    depths: dict[int, int] = {}
+    for part in tree.iter_subtrees():
+        depths[id(part)] = 1 + max((depths[id(kid)] for kid in part.children if hasattr(kid, "data")), default=0)
+    return depths[id(tree)]
+
+
+def _last_call(tree: Tree[Any]) -> Tree[Any] | None:
+    """The call of a line that begins last: the one that takes the inputs below it."""
+    calls = [part for part in tree.iter_subtrees() if part.data in CALLS]
+    return max(calls, key=lambda part: part.meta.start_pos, default=None)
+
+
+def _waits_for_entries(tree: Tree[Any]) -> bool:
+    return bool(tree.data == "pair" and not hasattr(tree.children[-1], "data"))
+
+
+def _waits_for_value(tree: Tree[Any]) -> bool:
+    return tree.data in ("bind", "assign") and tree.children[-1] is None
+
+
+def _reach(tree: Tree[Any], owner: Tree[Any], end: int) -> None:
+    """Let a call and all that encloses it end behind its inputs."""
+    for part in tree.iter_subtrees():
+        if part is owner or any(kid.meta.end_pos == end for kid in part.children if hasattr(kid, "data")):
+            part.meta.end_pos = end

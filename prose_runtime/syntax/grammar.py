@@ -1,0 +1,57 @@
+"""One line of ProseScript into a parse tree, by the grammar in ``grammar/prosescript.lark``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from prose_runtime.resources import resource
+from prose_runtime.text import Source, Span
+
+if TYPE_CHECKING:
+    from lark import Lark, Tree
+
+Start = Literal["statement", "entry", "expr", "clause"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a text is no such line: the offset at which reading stopped. It is the end of the text when more was due."""
+
+    position: int
+
+
+@cache
+def _lark() -> Lark:
+    """Build the parser once; lark is imported only when something is to be parsed."""
+    from lark import Lark
+
+    from prose_runtime.syntax.lexer import LineLexer
+
+    return Lark(
+        (resource("grammar") / "prosescript.lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer=LineLexer,
+        start=["statement", "entry", "expr", "clause"],
+        propagate_positions=True,
+        maybe_placeholders=True,
+    )
+
+
+def parse(source: Source, span: Span, start: Start) -> Tree[Any] | Failure:
+    """Read a span as one statement, entry, expression or clause. All positions are offsets of the file."""
+    from lark import TextSlice
+    from lark.exceptions import UnexpectedInput, UnexpectedToken
+
+    from prose_runtime.syntax.lexer import NoToken
+
+    parser = _lark()
+    try:
+        return parser.parse(TextSlice(source.text, span.start, span.end), start=start)
+    except NoToken as stopped:
+        return Failure(stopped.position)
+    except UnexpectedToken as stopped:
+        return Failure(span.end if stopped.token.type == "$END" else stopped.token.start_pos or 0)
+    except UnexpectedInput:
+        return Failure(span.end)

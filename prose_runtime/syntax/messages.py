@@ -1,0 +1,169 @@
+"""What to say about a line that cannot be read: a table of bad lines, which is at once its own test."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from prose_runtime.text import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A known way to get a line wrong.
+
+    ``pattern`` is matched at the start of the line, ``message`` says what is wrong, ``help`` what to write, and
+    ``example`` is a line that gets this message. ``{word}`` stands for the pattern's group of that name.
+    """
+
+    pattern: str
+    message: str
+    help: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A sentence about a fault, where it is, and what to write instead."""
+
+    span: Span
+    message: str
+    help: str
+
+
+_NAME = r"[A-Za-z_][\w-]*"
+
+STATEMENTS = (
+    Slip(r"(?:.*=\s*)?call\s*:?$", "`call` needs a target", "write `call name`", "let x = call"),
+    Slip(
+        r'(?:.*=\s*)?call\s+["\']', "the target of `call` stands without quotes", "write `call name`", 'call "critic"'
+    ),
+    Slip(
+        r"(?P<word>let|const)\s+[^=]*$",
+        "`{word}` needs a name, `=` and a value",
+        "write `{word} name = value`",
+        "let draft",
+    ),
+    Slip(r"(?P<word>let|const)\s*=", "`{word}` needs a name", "write `{word} name = value`", "let = 3"),
+    Slip(
+        rf"(?P<word>let|const)\s+{_NAME}\s*:[^=]*=",
+        "a name has no type here",
+        "write `{word} name = value`",
+        "let x: string = 3",
+    ),
+    Slip(r"(?:(?:parallel|loop)\s+)?for\s+(?!.*\sin\s)", "`for` needs `in`", "write `for x in xs:`", "for x of xs:"),
+    Slip(r"(?:parallel\s+)?repeat\s*(?::|as\b|$)", "`repeat` needs a count", "write `repeat 3:`", "repeat:"),
+    Slip(r"record\s+(?!.*\sin\s)", "`record` needs `in`", "write `record value in list`", "record draft"),
+    Slip(r"append\s", "`append` needs a value and a list", "write `append value to list`", "append draft"),
+    Slip(r"add\s", "`add` needs `to` and a list", "write `add value to list`", "add draft"),
+    Slip(r"emit\s*$", "`emit` needs a value", 'write `emit "text"`', "emit"),
+    Slip(r"sleep\s*$", "`sleep` needs a time", "write `sleep 2s`", "sleep"),
+    Slip(r"while(?![\w-])", "`while` stands behind `loop`", "write `loop while condition:`", "while x > 3:"),
+    Slip(r"until(?![\w-])", "`until` stands behind `loop`", "write `loop until condition:`", "until done:"),
+    Slip(r"(?:except|rescue)(?![\w-])", "errors are caught with `catch`", "write `catch as e:`", "except Error as e:"),
+    Slip(r"catch\s", "`catch` names the error with `as`", "write `catch as e:`", "catch e:"),
+    Slip(r"(?:elif|else\s+if|if)\s*:?$", "the condition is missing", "write `if condition:`", "if:"),
+    Slip(r"else\s", "`else` takes no condition", "write `elif condition:` or `else:`", "else when done:"),
+    Slip(r"option\s*:", "`option` needs a label", 'write `option "label":`', "option:"),
+    Slip(r"choice\s*:", "`choice` needs criteria", "write `choice what to decide by:`", "choice:"),
+    Slip(
+        r"(?:def|function|func|fn|define)\s",
+        "a block is defined with `block`",
+        "write `block name(a, b):`",
+        "def f(x):",
+    ),
+    Slip(
+        r"(?:print|echo|log|say|puts)(?:\s|\()(?!.*=)|console\.log",
+        "a line for the person watching is written with `emit`",
+        'write `emit "text"`',
+        'print "done"',
+    ),
+    Slip(r"(?:switch|case|match|when)\s.*:$", "there is no `switch`", "write `if`, `elif` and `else`", "switch x:"),
+    Slip(r"import\s|from\s", "`import` takes a string", 'write `use "reference" as name`', "import os"),
+    Slip(r"use\s", "`use` takes a string", 'write `use "reference" as name`', "use critic"),
+    Slip(rf"agent(?:\s*:|\s+{_NAME}\s)", "`agent` needs one name", "write `agent name:`", "agent the critic:"),
+    Slip(r"session\s*(?:$|:\s*$)", "`session` needs a text or an agent", 'write `session "text"`', "session:"),
+    Slip(
+        rf"{_NAME}(?:\.{_NAME})*\s*(?P<word>[+\-*/])=",
+        "there is no `{word}=`",
+        "write `x = x {word} 1`",
+        "count += 1",
+    ),
+    Slip(rf"{_NAME}\s*(?:\+\+|--)$", "there is no `++` or `--`", "write `x = x + 1`", "count++"),
+    Slip(r".*&&", "`&&` is written `and`", "write `and`", "let x = a && b"),
+    Slip(r".*\|\|", "`||` is written `or`", "write `or`", "let x = a || b"),
+    Slip(r".*=>", "there are no arrow functions", "write `xs | map:` with an indented body", "let y = xs.map(x => x)"),
+    Slip(r".*===", "`===` is written `==`", "write `==`", "let x = a === b"),
+    Slip(r".*;$", "no semicolon ends a statement", "leave it out", "let x = 3;"),
+    Slip(
+        rf".*{_NAME}\.(?P<word>{_NAME})\(",
+        "values have no methods, so `.{word}(...)` means nothing",
+        'use a small function, as in `len(xs)` or `join(xs, ", ")`',
+        "let x = names.join(3)",
+    ),
+    Slip(r".*\w\s+\[", "the bracket of an index stands directly behind the name", "write `xs[0]`", "let x = xs [0]"),
+    Slip(
+        r"(?:.*=\s*)?call\s+[\w.-]+\s+",
+        "what stands behind the target is no input",
+        "write the inputs as `name: value`, below the call or behind its target",
+        "call critic draft",
+    ),
+    Slip(
+        rf"(?P<word>{_NAME})\s*:",
+        "`{word}:` is no statement",
+        "an input stands below its call and is indented; a value is assigned with `=`",
+        "topic: topic",
+    ),
+    Slip(r"- ", "a list item stands below the input it belongs to", "write `name:` above it", "- one"),
+)
+
+ENTRIES = (
+    Slip(rf"(?P<word>{_NAME})\s*=(?!=)", "an input is written with a colon", "write `{word}: value`", "topic = topic"),
+    *(slip for slip in STATEMENTS if slip.pattern.startswith((".*", "(?:.*"))),
+)
+
+_ENGLISH = Slip(
+    r"[A-Za-z][\w'’,-]*(?:\s+[\w'’,()-]+){2,}[.!?:]?$",
+    "this reads as English, and a program has statements",
+    "let a role do it: `call name` with its inputs below; or keep it as a comment with `#`, or show it with `emit`",
+    "Then ask the critic to review it.",
+)
+
+
+def explain(text: str, span: Span, position: int, role: str) -> Explained:
+    """The sentence for a line that is no ``role``; reading stopped at an offset ``position`` of ``text``."""
+    line = " ".join(text[span.start : min(span.end, span.start + 2000)].split())
+    table = {"statement": STATEMENTS, "entry": ENTRIES}.get(role, ENTRIES[1:])
+    for slip in (*table, _ENGLISH):
+        match = re.match(slip.pattern, line)
+        if match:
+            return _filled(slip, match, _place(text, span, position))
+    return _unexpected(text, span, position, role)
+
+
+def _filled(slip: Slip, match: re.Match[str], place: Span) -> Explained:
+    word = match.groupdict().get("word") or ""
+    return Explained(place, slip.message.replace("{word}", word), slip.help.replace("{word}", word))
+
+
+def _place(text: str, span: Span, position: int) -> Span:
+    """The word at which reading stopped, or the whole line when it stopped at its end."""
+    if position >= span.end:
+        return Span(span.start, max(span.end, span.start))
+    match = re.compile(r"[\w-]+|\S|\s").match(text, position, span.end)
+    return Span(position, match.end() if match else position)
+
+
+def _unexpected(text: str, span: Span, position: int, role: str) -> Explained:
+    place = _place(text, span, position)
+    wanted = {
+        "statement": "a statement starts with a word such as `let`, `call`, `if`, `for`, `return`, or is an assignment",
+        "entry": "an input is written `name: value`",
+    }.get(role, "a value is a name, a string, a number, a list, an object, or these joined by operators")
+    if position >= span.end:
+        return Explained(place, "this line ends too early", wanted)
+    word = text[place.start : place.end]
+    if not word.isascii() or not word.isprintable():
+        code = f"U+{ord(word[0]):04X}"
+        return Explained(place, f"the character {code} has no meaning here", "put text in double quotes; " + wanted)
+    return Explained(place, f"`{word}` has no meaning here", wanted)
