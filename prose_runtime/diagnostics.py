@@ -72,13 +72,14 @@ class Collector:
 
     source: Source
     items: list[Diagnostic] = field(default_factory=list)
+    _known: set[tuple[str, Span, str]] = field(default_factory=set, repr=False)
 
     def error(
         self,
         code: str,
         span: Span,
         message: str,
-        help: str | None = None,
+        help: str | None = None,  # noqa: A002
         *,
         secondary: Iterable[Secondary] = (),
         fix: Fix | None = None,
@@ -91,7 +92,7 @@ class Collector:
         code: str,
         span: Span,
         message: str,
-        help: str | None = None,
+        help: str | None = None,  # noqa: A002
         *,
         secondary: Iterable[Secondary] = (),
         fix: Fix | None = None,
@@ -102,7 +103,8 @@ class Collector:
     def add(self, diagnostic: Diagnostic) -> None:
         """Keep a diagnostic unless the same one is known for this place."""
         same = (diagnostic.code, diagnostic.span, diagnostic.message)
-        if all((d.code, d.span, d.message) != same for d in self.items):
+        if same not in self._known:
+            self._known.add(same)
             self.items.append(diagnostic)
 
     @property
