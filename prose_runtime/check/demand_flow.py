@@ -6,14 +6,14 @@ takes from the one before it what happens from a loop's start on, until nothing 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
 from prose_runtime.check.demand import Expressions, Facts, Findings
+from prose_runtime.check.kinds import bound_names
 from prose_runtime.check.uses import (
     NOTHING,
     NUMBER,
@@ -36,6 +36,7 @@ from prose_runtime.check.uses import (
 
 ROUNDS = 60
 """More rounds than this mean a chain of that many variables through a loop; nothing is then held to be certain."""
+
 
 OUTER = "+"
 """Before a name: what the frame around this one does with a list after the join, for what branches append to it."""
@@ -71,6 +72,7 @@ class Program(Expressions):
         self.visited: set[n.BlockDef] = set()
         self.active: set[n.BlockDef] = set()
         self.leaving: dict[n.Node, bool] = {}
+        self.own: dict[n.Node, frozenset[str]] = {}
 
     def run(self) -> tuple[Findings, bool]:
         """Walk until nothing changes. Gives the findings, and whether what is certain in them can be relied on."""
@@ -327,7 +329,7 @@ class Program(Expressions):
     def iterations(self, node: n.Repeat | n.ForEach, options: n.ParallelOptions, inside: Use, once: bool) -> Use:
         """Parallel iterations, each a frame. Gives the use of the loop variable in one of them."""
         after = self.state
-        start = self.frame(partial(self.block, node.body, inside), inside, {})
+        start = self.frame(node.body, inside, {})
         if isinstance(node, n.ForEach) and node.index is not None:
             start.pop(node.index.id, None)
         element = start.pop(node.var.id, NOTHING) if node.var else NOTHING
@@ -335,16 +337,21 @@ class Program(Expressions):
         self.finish(options)
         return element
 
-    def frame(self, walk: Callable[[], None], value: Use, published: State) -> State:
+    def frame(self, body: n.Node, value: Use, published: State) -> State:
         """A piece of program whose changes to names stay inside. Gives what it does with the names around it.
 
-        ``value`` is the use of what it returns, ``published`` of what the frame around takes over from it.
+        ``value`` is the use of what it gives or returns, ``published`` of what the frame around takes over from it.
         """
         outer, after = self.exits, self.state
-        end = _inside_frame(after)
+        if body not in self.own:
+            self.own[body] = bound_names(body)
+        end = _inside_frame(after, self.own[body])
         self.state = {**end, **published}
         self.exits = Exits(value, dict(self.state), end, end)
-        walk()
+        if isinstance(body, n.Block):
+            self.block(body, value)
+        else:
+            self.statement(body, value)
         start = {name: use for name, use in self.state.items() if not name.startswith(OUTER)}
         self.state, self.exits = after, outer
         return start
@@ -372,9 +379,7 @@ class Program(Expressions):
         inside = NOTHING
         if node in self.facts.collected:
             inside = use if node.options.mode == "first" else element_of(use)
-        starts = [
-            self.frame(partial(self.statement, branch, inside), inside, published) for branch, published in branches
-        ]
+        starts = [self.frame(branch, inside, published) for branch, published in branches]
         self.joins(after, starts, _all_finish(node.options))
         self.finish(node.options)
 
@@ -393,7 +398,7 @@ class Program(Expressions):
     def staged(self, stage: n.Stage, value: Use) -> Use:
         """One stage over its elements. Gives what it does with an element."""
         after = self.state
-        start = self.frame(partial(self.block, stage.body, value), value, {})
+        start = self.frame(stage.body, value, {})
         names = {"item", *(name.id for name in stage.names)}
         used = [start.pop(name, NOTHING) for name in sorted(names)]
         self.joins(after, [start], False)
@@ -407,7 +412,7 @@ class Program(Expressions):
         acc, item = [*(name.id for name in stage.names), "acc", "item"][:2] if stage.names else ("acc", "item")
         after = self.state
         value = either(use, self.heads.get(stage, {}).get(acc, use))
-        start = self.frame(partial(self.block, stage.body, value), value, {})
+        start = self.frame(stage.body, value, {})
         first, other = start.pop(acc, NOTHING), start.pop(item, NOTHING)
         self.keep(stage, {acc: first})
         self.joins(after, [start], False)
@@ -507,11 +512,14 @@ def _positive(count: n.Expr) -> bool:
     return isinstance(count, n.Constant) and isinstance(count.value, int) and count.value > 0
 
 
-def _inside_frame(after: State) -> State:
-    """What happens behind the end of a frame: all that leaves it is what it appends to lists bound outside."""
-    end = {name: use for name, use in after.items() if name.startswith(OUTER)}
+def _inside_frame(after: State, own: Collection[str]) -> State:
+    """What happens behind the end of a frame: all that leaves it is what it appends to lists bound outside.
+
+    ``own`` are the names that it binds itself: a list of that name outside is another one.
+    """
+    end = {name: use for name, use in after.items() if name.startswith(OUTER) and name.removeprefix(OUTER) not in own}
     for name, use in after.items():
-        if not name.startswith(OUTER):
+        if not name.startswith(OUTER) and name not in own:
             end[OUTER + name] = both(use, end.get(OUTER + name, NOTHING))
     return end
 

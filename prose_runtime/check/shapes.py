@@ -8,25 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from prose_runtime import nodes as n
-from prose_runtime.check.collect import collected
 from prose_runtime.check.demand import Facts
 from prose_runtime.check.demand_flow import Program
-from prose_runtime.check.kinds import kinds_of_names
+from prose_runtime.check.kinds import bound_names, kinds_of_names
 from prose_runtime.check.tables import Demand, Target
 from prose_runtime.check.uses import demand_of, maybe
-
-__all__ = [
-    "TEXT",
-    "Form",
-    "Shapes",
-    "bound_names",
-    "collected",
-    "declared",
-    "form",
-    "schema",
-    "shapes",
-    "with_declared",
-]
 
 Form = Literal["object", "list", "number", "text"]
 
@@ -46,12 +32,12 @@ class Shapes:
 
 
 def shapes(
-    spec: n.Spec, inputs: Collection[str], targets: Mapping[n.Node, Target], in_value: frozenset[n.Node]
+    spec: n.Spec, inputs: Collection[str], targets: Mapping[n.Node, Target], collected: frozenset[n.Node]
 ) -> Shapes:
     """What the body of a spec does with each value that it gets from outside.
 
-    ``inputs`` are its inputs by name, ``targets`` what it calls, ``in_value`` the loops and blocks that ``collected``
-    gives.
+    ``inputs`` are its inputs by name, ``targets`` what it calls, ``collected`` the loops and blocks in value
+    position.
     What targets declare is not part of it, as a slot's binding is known only later: see ``with_declared``.
     """
     if spec.body is None:
@@ -59,38 +45,10 @@ def shapes(
     bound = bound_names(spec.body)
     declared: tuple[Any, ...] = (*spec.slots, *spec.config, *spec.components, *spec.instances)
     names = {"config", *inputs, *bound, *(item.name for item in declared if item.name)}
-    facts = Facts(spec, targets, in_value, names, bound, kinds_of_names(spec))
+    facts = Facts(spec, targets, collected, names, bound, kinds_of_names(spec))
     found, settled = Program(facts).run()
     uses = found.uses if settled else {node: maybe(use) for node, use in found.uses.items()}
     return Shapes({node: demand_of(use) for node, use in uses.items()}, frozenset(found.itself))
-
-
-def bound_names(body: n.Block) -> frozenset[str]:
-    """All names that a program gives a value, in whatever frame."""
-    found: set[str] = set()
-    for node in body.walk():
-        if isinstance(node, n.Stage):
-            found.add("item")
-        for part in _bound_by(node):
-            if isinstance(part, n.Name):
-                found.add(part.id)
-            elif isinstance(part, n.Destructure):
-                found.update(name.id for name in part.names)
-    return frozenset(found)
-
-
-def _bound_by(node: n.Node) -> tuple[n.Node | None, ...]:
-    if isinstance(node, n.Bind):
-        return (node.target,)
-    if isinstance(node, n.ForEach):
-        return (node.var, node.index)
-    if isinstance(node, n.Repeat | n.Loop | n.Catch):
-        return (node.var,)
-    if isinstance(node, n.BlockDef):
-        return node.params
-    if isinstance(node, n.Stage):
-        return node.names
-    return (node.name,) if isinstance(node, n.Session | n.Output) else ()
 
 
 def declared(of: Target | n.Slot | n.Spec | n.Returns | None) -> dict[str, bool]:

@@ -266,10 +266,10 @@ PROGRAMS = {
     ),
     "a loop that may not run": ("let v = call a\nrepeat rounds:\n  emit v.x", {"a": "{x}"}),
     "a loop that runs": ("let v = call a\nrepeat 2:\n  emit v.x", {"a": "{x!}"}),
-    "until": ("loop until v.ok (max: 3):\n  let v = call a\nreturn v.text", {"a": "{ok? text!}"}),
+    "until": ("loop until v.ok (max: 3):\n  let v = call a\nreturn v.text", {"a": "{ok? text}"}),
     "while": (
         "let v = call a\nloop while v.open (max: 3):\n  v = call b\nreturn v.text",
-        {"a": "{open? text}", "b": "{open? text!}"},
+        {"a": "{open? text}", "b": "{open? text}"},
     ),
     "published": (
         "parallel:\n  let v = call a\n  let w = call b\nreturn v.x + w.y",
@@ -312,7 +312,7 @@ PROGRAMS = {
         let two = do ask("y")
         return one.x + two.y + two.x
         """,
-        {"a": "{x!:number y:number}", "ask": "{x!:number}", "ask'": "{x!:number y!:number}"},
+        {"a": "{y:number x!:number}", "ask": "{x!:number}", "ask'": "{y!:number x!:number}"},
     ),
     "recursion": (
         """
