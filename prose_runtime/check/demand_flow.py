@@ -34,7 +34,7 @@ from prose_runtime.check.uses import (
     without,
 )
 
-ROUNDS = 60
+ROUNDS = 500
 """More rounds than this mean a chain of that many variables through a loop; nothing is then held to be certain."""
 
 
@@ -252,7 +252,7 @@ class Program(Expressions):
             after = self.state
             start = self.passes(node, after, inside, self.head(node, after))
             self.taken(node.var)
-            self.keep(node, start)
+            self.keep(node, after, start)
             self.state = start if once else either_states(after, start)
         self.value(node.count, NUMBER)
 
@@ -266,7 +266,7 @@ class Program(Expressions):
             start = self.passes(node, after, inside, self.head(node, after))
             self.taken(node.index)
             element = self.taken(node.var)
-            self.keep(node, start)
+            self.keep(node, after, start)
             self.state = either_states(after, start)
         certain = node.maximum is None and not self.leaves_early(node)
         self.value(node.iterable, list_of(element if certain else maybe(element)))
@@ -279,7 +279,7 @@ class Program(Expressions):
         after = self.state
         start = self.passes(node, after, inside, self.tested(node, self.head(node, after)))
         self.taken(node.var)
-        self.keep(node, start)
+        self.keep(node, after, start)
         once = node.kind != "while" and (node.maximum is None or _positive(node.maximum))
         self.state = start if once else either_states(after, start)
         if node.kind == "while":
@@ -300,7 +300,8 @@ class Program(Expressions):
 
     def head(self, node: n.Node, after: State) -> State:
         """What happens when an iteration is over: another one, as the last round saw it, or what comes after."""
-        return either_states(after, self.heads[node]) if node in self.heads else after
+        again = self.heads.get(node, {})
+        return {**after, **{name: either(after.get(name, NOTHING), use) for name, use in again.items()}}
 
     def passes(self, node: n.Repeat | n.ForEach | n.Loop, after: State, inside: Use, end: State) -> State:
         """What happens from the start of an iteration on; ``end`` is what happens behind its last statement."""
@@ -310,13 +311,17 @@ class Program(Expressions):
             self.block(node.body, inside)
         return self.state
 
-    def keep(self, node: n.Node, start: State) -> None:
-        """Note for the next round what happens from the start of an iteration on."""
-        known = self.heads.get(node)
-        joined = dict(start) if known is None else either_states(known, start)
-        if joined != known:
-            self.changed = True
-            self.heads[node] = joined
+    def keep(self, node: n.Node, after: State, start: State) -> None:
+        """Note for the next round what an iteration does with names, other than what comes after the loop does."""
+        known = self.heads.setdefault(node, {})
+        for name in {**after, **start}:
+            use = start.get(name, NOTHING)
+            if use is after.get(name):
+                continue
+            joined = either(known[name], use) if name in known else use
+            if name not in known or joined != known[name]:
+                self.changed = True
+                known[name] = joined
 
     def leaves_early(self, node: n.Repeat | n.ForEach) -> bool:
         """Whether some elements of the list may not get their turn."""
@@ -414,7 +419,7 @@ class Program(Expressions):
         value = either(use, self.heads.get(stage, {}).get(acc, use))
         start = self.frame(stage.body, value, {})
         first, other = start.pop(acc, NOTHING), start.pop(item, NOTHING)
-        self.keep(stage, {acc: first})
+        self.keep(stage, {}, {acc: first})
         self.joins(after, [start], False)
         return either(either(first, use), other)
 
