@@ -173,7 +173,8 @@ class Journal:
             if not self.file.exists():
                 return nothing
             with closing(_connect(self.file, read_only=True)) as db:
-                return ask(db)
+                begun = db.execute("PRAGMA user_version").fetchone() != (0,)  # else another process is at it
+                return ask(db) if begun else nothing
 
     def _rows(self, asked: str) -> _Rows:
         return self._read(lambda db: db.execute(asked).fetchall(), [])

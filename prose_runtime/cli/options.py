@@ -44,12 +44,15 @@ class Words:
 
 def items(analysis: Analysis) -> list[Item]:
     """What can be given to a spec, slots first; each name once."""
+    from prose_runtime.runtime.inputs import missing_names
+
     spec = analysis.spec
+    required = frozenset(missing_names(analysis, {}, {}))
     rows = {row.name: row for row in spec.parameters}
     found = [_slot(slot, rows.get(slot.name)) for slot in spec.slots]
-    found += [_config(item, rows.get(item.name)) for item in spec.config]
+    found += [_config(item, rows.get(item.name), item.name in required) for item in spec.config]
     taken = {item.name for item in found}
-    return found + [_input(row) for row in analysis.inputs.values() if row.name not in taken]
+    return found + [_input(row, row.name in required) for row in analysis.inputs.values() if row.name not in taken]
 
 
 def _slot(slot: Slot, row: Parameter | None) -> Item:
@@ -57,15 +60,13 @@ def _slot(slot: Slot, row: Parameter | None) -> Item:
     return Item("slot", slot.name, "service[]" if slot.is_list else "service", False, text)
 
 
-def _config(item: ConfigItem, row: Parameter | None) -> Item:
-    required = item.default is None and row is not None and not row.optional and not row.has_default
-    declared = (row.type if required and row else None) or item.type or (row.type if row else None)
-    kind = declared or _type_of(item.default)
-    return Item("config", item.name, kind, required, item.description or (row.description if row else ""), item.default)
+def _config(item: ConfigItem, row: Parameter | None, required: bool) -> Item:
+    kind = item.type or (row.type if row else None) or _type_of(item.default)
+    text = item.description or (row.description if row else "")
+    return Item("config", item.name, kind, required, text, item.default)
 
 
-def _input(row: Parameter) -> Item:
-    required = not row.optional and not row.has_default
+def _input(row: Parameter, required: bool) -> Item:
     return Item("input", row.name, row.type or _type_of(row.default), required, row.description, row.default)
 
 

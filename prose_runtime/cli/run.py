@@ -142,7 +142,11 @@ def perform(
     """
     from prose_runtime.runtime.session import prepare
 
-    prepared = prepare(_request(asked, record is not None or journal is not None))
+    try:
+        prepared = prepare(_request(asked, record is not None or journal is not None))
+    except UsageError as error:
+        error.help = error.help or f"`prose run {asked['spec']} --help` lists what the spec takes"
+        raise
     listeners = []
     if not quiet:
         from prose_runtime.cli.terminal import progress
@@ -150,9 +154,9 @@ def perform(
         _tell_before(prepared)
         listeners = [progress()]
     if journal is not None:
-        record = journal.create(asked["spec"], asked)
+        record = journal.create(prepared.analysis.spec.name, asked)
     try:
-        result = run_to_end(prepared, record, listeners)
+        result = run_to_end(prepared, record, listeners, reask=reask)
     finally:
         if record is not None:
             record.close()
@@ -168,12 +172,12 @@ def _request(asked: dict[str, Any], record: bool) -> RunRequest:
     return RunRequest(spec, asked["inputs"], asked["config"], asked["bind"], base, record)
 
 
-def run_to_end(prepared: Prepared, record: RunRecord | None, listeners: Sequence[Any]) -> Result:
+def run_to_end(prepared: Prepared, record: RunRecord | None, listeners: Sequence[Any], *, reask: bool) -> Result:
     """Execute a run. The first Ctrl-C ends it cleanly, the second ends this process at once."""
     from prose_runtime.runtime.session import execute
 
     async def work() -> Result:
-        task = asyncio.ensure_future(execute(prepared, journal=record, listeners=listeners))
+        task = asyncio.ensure_future(execute(prepared, journal=record, listeners=listeners, reask=reask))
         _on_interrupt(task)
         result = await task
         if record is not None:

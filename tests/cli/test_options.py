@@ -134,11 +134,6 @@ def test_all_wrong_values_are_told_at_once() -> None:
     assert "integer" in fault(DEBATE, "--rounds", "2.5")
 
 
-def test_a_required_config_takes_the_type_of_its_parameter() -> None:
-    wanted = spec(config("target", "string"), row("target", "integer"))
-    assert parse(wanted, "--target", "7").config == {"target": 7}
-
-
 def test_an_unknown_option_is_an_error_with_the_closest() -> None:
     assert "--rounds" in fault(DEBATE, "--round", "3")
     assert "--help" in fault(DEBATE, "--zzzz", "3")

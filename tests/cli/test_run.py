@@ -193,13 +193,14 @@ def test_a_spec_with_errors_ends_before_any_call(folder: Path, do: Any, text: st
     assert said.json["calls"] == []
 
 
-def test_a_failed_run_names_the_command_that_goes_on(do: Any) -> None:
+def test_a_failed_run_names_the_command_that_goes_on(folder: Path, do: Any) -> None:
     said = do(*RELAY, "broken", "--json")
     assert said.code == 1
     shown = said.json
     assert shown["error"]["kind"] == "unavailable"
     assert "error: " in said.err
     assert said.last.endswith(f"prose resume {shown['run']}")
+    (folder / "prose.yml").write_text(ECHO.replace('{error: "is down", kind: unavailable}', "two"))
     again = do("resume", shown["run"][:-1], "--json")
     assert again.code == 0
     assert again.json["result"]["result"] == "three"
@@ -250,6 +251,7 @@ def test_a_record_that_cannot_be_written_is_told_before_any_call(folder: Path, d
 
 def test_a_spec_that_changed_is_not_gone_on_with_unless_asked(folder: Path, do: Any) -> None:
     do(*RELAY, "broken")
+    (folder / "prose.yml").write_text(ECHO.replace('{error: "is down", kind: unavailable}', "two"))
     (folder / "relay.prose.md").write_text(SPEC.replace("    baton: now", '    baton: "new {now}"'))
     said = do("resume", "last")
     assert said.code != 0

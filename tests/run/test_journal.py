@@ -178,6 +178,14 @@ def test_a_newer_format_is_refused_with_the_reason(journal: Journal) -> None:
         assert "upgrade" in str(caught.value.help)
 
 
+def test_a_file_that_is_being_made_holds_nothing_yet(journal: Journal) -> None:
+    journal.folder.mkdir()
+    journal.file.touch()
+    assert journal.list() == []
+    journal.create("s", {}).close()
+    assert len(journal.list()) == 1
+
+
 def test_a_damaged_file_is_named(journal: Journal) -> None:
     journal.folder.mkdir()
     journal.file.write_bytes(b"this is no database at all" * 100)
