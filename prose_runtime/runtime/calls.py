@@ -133,13 +133,20 @@ async def gather(args: Collection[Argument], declared: list[str], act: Activatio
     names = {plain(name) for name in declared}
     positional = iter(declared)
     for i, argument in enumerate(args):
-        value = snapshot(await evaluate(argument.value, act))
+        value = snapshot(await _argument(argument, act))
         name = argument.name or next(positional, None) or f"input_{i + 1}"
         if argument.name in MODIFIERS and plain(name) not in names:
             passed.modifiers[name] = value
         else:
             passed.inputs[name] = value
     return passed
+
+
+async def _argument(argument: Argument, act: Activation) -> Value:
+    """An argument's value; a bare word that names nothing is the name of a model behind ``model:``."""
+    if argument.name == "model" and isinstance(argument.value, Name) and argument.value.id not in act.frame.names:
+        return argument.value.id
+    return await evaluate(argument.value, act)
 
 
 async def _hand_over(node: Expr, resolved: Resolved, passed: Passed, act: Activation) -> Value:

@@ -58,7 +58,7 @@ class _Group(Generic[T]):
                 for task in sorted(done, key=tasks.__getitem__):
                     self._take(tasks[task], task)
         finally:
-            await _cancel(pending)
+            await _end(tasks)
         return self._settled()
 
     @property
@@ -92,8 +92,8 @@ class _Group(Generic[T]):
         return self.outcomes
 
 
-async def _cancel(tasks: Collection[asyncio.Future[Any]]) -> None:
+async def _end(tasks: Collection[asyncio.Future[Any]]) -> None:
+    """Cancel what still runs and wait until it has ended; what a finished one raised is looked at, not lost."""
     for task in tasks:
         task.cancel()
-    if tasks:
-        await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,131 @@
+"""A recorded run goes on where it ended, asking nothing twice: DESIGN.md section 6."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import prose_runtime as prose
+from prose_runtime.errors import ProseError, RecordError, ServiceError
+from prose_runtime.journal import Journal
+from prose_runtime.services.api import Request
+from tests.support.programs import pattern
+
+BODY = """
+let log = []
+let all = parallel for x, i in ["p", "q", "r"]:
+  repeat 2 as n:
+    let got = call a
+      x: x
+      n: n
+    record got in log
+    got
+try:
+  call b
+    n: 0
+catch as e:
+  record e.kind in log
+if the moon is full:
+  record "full" in log
+let last = call a
+  x: log
+  n: 9
+return { all, log, last }
+"""
+
+
+class Stop(Exception):
+    """Ends a run as a crash would: nothing of the program sees it."""
+
+
+class Counted:
+    """Answers by content, counts what it was asked, and crashes at a given request."""
+
+    def __init__(self, name: str, crash_at: int | None = None):
+        self.name = name
+        self.crash_at = crash_at
+        self.asked: list[str] = []
+
+    async def __call__(self, request: Request) -> Any:
+        from prose_runtime.services.api import Reply
+
+        if self.crash_at is not None and len(self.asked) >= self.crash_at:
+            raise Stop
+        key = str(dict(request.inputs)) if request.purpose == "call" else str(request.prompt)
+        self.asked.append(key)
+        await asyncio.sleep(0)
+        if self.name == "down":
+            raise ServiceError("down", kind="unavailable")
+        if request.purpose == "judge":
+            return Reply({"verdict": True, "reason": "r"})
+        return Reply(f"<{key}>")
+
+
+def _run(path: Path, journal: Journal, run: str | None, a: Counted, b: Counted) -> Any:
+    record = journal.create("probe", {}) if run is None else journal.open(run)
+    try:
+        result = asyncio.run(prose.arun(path, bind={"a": a, "b": b}, record=record))
+    finally:
+        record.close()
+    return result.value
+
+
+def _folder(tmp_path: Path) -> Path:
+    (tmp_path / "prose.yml").write_text(
+        "judge: j\nservices:\n  j: {provider: script, rules: [{reply: {verdict: true, reason: r}}]}\n", encoding="utf-8"
+    )
+    return pattern(tmp_path, BODY, slots="a b")
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(crash_at=st.integers(0, 7))
+def test_resuming_any_prefix_equals_the_full_run(tmp_path_factory: pytest.TempPathFactory, crash_at: int) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    path = _folder(folder)
+    whole_a, whole_b = Counted("a"), Counted("down")
+    whole = _run(path, Journal(folder / "whole"), None, whole_a, whole_b)
+    journal = Journal(folder / ".prose")
+    first_a, first_b = Counted("a", crash_at), Counted("down")
+    with pytest.raises((Stop, ProseError)) if crash_at < 7 else nullcontext():
+        _run(path, journal, None, first_a, first_b)
+    second_a, second_b = Counted("a"), Counted("down")
+    assert _run(path, journal, "last", second_a, second_b) == whole
+    assert sorted(first_a.asked + second_a.asked) == sorted(whole_a.asked)
+    assert len(first_b.asked + second_b.asked) == 1
+
+
+def test_a_failure_that_ended_the_run_is_asked_again(tmp_path: Path) -> None:
+    path = pattern(tmp_path, "let x = call a\n  n: 1\nlet y = call b\n  n: 2\nreturn [x, y]", slots="a b")
+    journal = Journal(tmp_path / ".prose")
+    first = Counted("a")
+    with pytest.raises(ServiceError):
+        _run(path, journal, None, first, Counted("down"))
+    again, b = Counted("a"), Counted("down")
+    b.name = "b"
+    assert _run(path, journal, "last", again, b) == ["<{'n': 1}>", "<{'n': 2}>"]
+    assert (len(first.asked), len(again.asked), len(b.asked)) == (1, 0, 1)
+
+
+def test_an_edit_is_noticed(tmp_path: Path) -> None:
+    path = pattern(tmp_path, "let x = call a\n  n: 1\nreturn x", slots="a b")
+    journal = Journal(tmp_path / ".prose")
+    _run(path, journal, None, Counted("a"), Counted("b"))
+    pattern(tmp_path, "let x = call a\n  n: 2\nreturn x", slots="a b")
+    with pytest.raises(RecordError, match="edited"):
+        _run(path, journal, "last", Counted("a"), Counted("b"))
+
+
+def test_a_second_process_is_refused(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / ".prose")
+    record = journal.create("probe", {})
+    try:
+        with pytest.raises(RecordError, match="running"):
+            journal.open(record.run)
+    finally:
+        record.close()
