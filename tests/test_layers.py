@@ -16,12 +16,12 @@ PACKAGE = ROOT / "prose_runtime"
 # From the ground up; a room imports from rooms above it in this list and from those in line with it. `__init__` is the
 # façade that users of the library import.
 ROOMS = [
-    {"text"},
+    {"text", "resources"},
     {"diagnostics"},
     {"errors"},
     {"nodes", "visitor"},
     {"syntax"},
-    {"values", "jsontext", "resources"},
+    {"values", "jsontext"},
     {"check"},
     {"events", "journal"},
     {"services"},

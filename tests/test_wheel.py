@@ -19,8 +19,8 @@ from support.commands import ROOT, run
 
 SETTINGS = """\
 services:
-  yes: {provider: script, replies: [it is so]}
-  no: {provider: script, replies: [it is not]}
+  pro: {provider: script, replies: [it is so]}
+  con: {provider: script, replies: [it is not]}
 """
 
 
@@ -55,7 +55,7 @@ def test_runs_a_pattern_from_an_empty_folder(wheel: Path, tmp_path: Path) -> Non
     (folder / "prose.yml").write_text(SETTINGS, encoding="utf-8")
     start = "import prose_runtime, sys; assert prose_runtime.__file__.startswith(sys.prefix); "
     main = start + "from prose_runtime.cli import main; sys.exit(main())"
-    words = ["run", "dialectic", "It is so", "--thesis", "yes", "--antithesis", "no", "--rounds", "1", "--json"]
+    words = ["run", "dialectic", "It is so", "--thesis", "pro", "--antithesis", "con", "--rounds", "1", "--json"]
     done = run([str(home / "bin" / "python"), "-c", main, *words], folder, home=tmp_path)
     assert done.exit == 0, done.stderr
     result = json.loads(done.stdout)["result"]
