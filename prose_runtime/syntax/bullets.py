@@ -146,9 +146,7 @@ def report_open_fence(out: Collector, opening: Span) -> None:
     """Say that a fence is never closed, at its opening."""
     marker = out.source.text[opening.start : opening.end]
     closing = marker[: len(marker) - len(marker.lstrip(marker[0]))]
-    out.error(
-        "unclosed-fence", opening, "this fence is never closed", f"end it with a line that holds only `{closing}`"
-    )
+    out.error("unclosed-fence", opening, "this fence is never closed", f"end it with {closing} alone on a line")
 
 
 def _lines(text: str, span: Span) -> Iterator[tuple[int, str]]:

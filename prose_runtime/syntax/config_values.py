@@ -43,7 +43,7 @@ _ARTICLE = {"integer": "an", "object": "an", "array": "an"}
 
 
 class BadValue(ValueError):
-    """A text does not spell a value of the type; the message says what it is not, as in ``no integer``."""
+    """A text does not spell a value of the type; the message says more than that, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,12 +159,23 @@ def _read(text: str, kind: ValueType) -> Any:
         return _read_array(text, kind.item or ANY)
     if kind.kind == "string":
         return _unquoted(text)
+    if kind.kind == "boolean":
+        return _read_boolean(text)
     value = _unquoted(text) if kind.kind == "enum" else _loose(text)
     if kind.kind == "enum":
         value = next((option for option in kind.options if option == value or str(option) == value), value)
     if not _fits(value, kind):
-        raise BadValue(f"no {kind.kind}" if kind.kind != "enum" else "no option")
+        raise BadValue("")
     return value
+
+
+def _read_boolean(text: str) -> bool:
+    word = text.lower()
+    if word in ("true", "yes", "on"):
+        return True
+    if word in ("false", "no", "off"):
+        return False
+    raise BadValue("it is neither true nor false")
 
 
 def _first_of(text: str, parts: tuple[ValueType, ...]) -> Any:
@@ -174,7 +185,7 @@ def _first_of(text: str, parts: tuple[ValueType, ...]) -> Any:
             return _read(text, part)
         except BadValue:
             continue
-    raise BadValue("none of these types")
+    raise BadValue("")
 
 
 def _read_array(text: str, item: ValueType) -> list[Any]:
@@ -183,10 +194,10 @@ def _read_array(text: str, item: ValueType) -> list[Any]:
     else:
         value = [_read(part.text, item) for part in Phrase(text, ((0, 0),)).split()]
     if not isinstance(value, list):
-        raise BadValue("no list")
+        raise BadValue("it is no list")
     for entry in value:
         if not _fits(entry, item):
-            raise BadValue(f"no list of {item.kind}: `{entry}`")
+            raise BadValue(f"its entry `{entry}` is of another type")
     return value
 
 
@@ -205,7 +216,7 @@ def _structured(text: str) -> Any:
             return reader(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-    raise BadValue("no list or object that can be read")
+    raise BadValue("it is no list or object in YAML or JSON")
 
 
 def _from_json(text: str) -> Any:

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass, replace
 
 from prose_runtime.syntax.config_values import is_type, looks_like_type
-from prose_runtime.syntax.phrases import NAME, Phrase, closing
+from prose_runtime.syntax.phrases import NAME, Phrase, closing, pairs
 from prose_runtime.text import Span
 
 _LEAD = re.compile(
     rf"(?P<bold>\*\*|__(?=`))?&?(?:`(?P<tick>{NAME})`|(?P<bare>{NAME}))(?(bold)(?P=bold)|)(?P<maybe>\?)?"
 )
 _SEPARATOR = re.compile(r"\s*(?::|=|—|–|--|-(?=\s))\s*(?:\*\*)?\s*")
-_DASH = re.compile(r"(?:^|(?<=\s))(?:—|–|--+)(?=\s|$)|—")
+_DASH_OR_PAIR = re.compile(r"(?P<dash>(?:^|(?<=\s))(?:—|–|--+)(?=\s|$)|—)|[(\[{\"'`]")
 _DEFAULT = re.compile(r"defaults?(?:\s+value)?(?:\s+to|\s+is)?\s*[:=]?\s*", re.I)
 _NONE_BULLET = re.compile(
     r"[*_(`]*(?:none|nothing|n/a)[`*_)]*\s*(?:$|[.;,!(]|—|–|--|needed\b|required\b|for now\b)", re.I
@@ -48,13 +48,14 @@ NO_FACTS = Facts()
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A bullet or row that starts with a name. ``rest`` is the text behind the colon, or behind the name."""
+    """A bullet or row that starts with a name. ``rest`` is the text behind the colon or dash, or behind the name."""
 
     name: Phrase
     ticked: bool
     facts: Facts
     rest: Phrase
     separated: bool
+    colon: bool = False
 
     @property
     def span(self) -> Span:
@@ -86,9 +87,11 @@ def read_entry(phrase: Phrase) -> Entry | None:
     if group is not None:
         facts, rest = read_facts(group).joined(facts), behind
     separator = rest.match(_SEPARATOR)
+    colon = separator is not None and separator[0].strip(" *") in (":", "=")
     if separator:
         rest = rest.part(separator.end())
-    return Entry(name, bool(lead["tick"]), facts, rest, separator is not None or (group is not None and not rest))
+    separated = separator is not None or (group is not None and not rest)
+    return Entry(name, bool(lead["tick"]), facts, rest, separated, colon)
 
 
 def _take_group(phrase: Phrase) -> tuple[Phrase | None, Phrase]:
@@ -96,7 +99,19 @@ def _take_group(phrase: Phrase) -> tuple[Phrase | None, Phrase]:
     if not phrase.text.startswith("("):
         return None, phrase
     end = closing(phrase.text, 0)
+    if end is None:
+        end = _loose_end(phrase.text)
     return (None, phrase) if end is None else (phrase.part(1, end), phrase.part(end + 1))
+
+
+def _loose_end(text: str) -> int | None:
+    """The parenthesis that closes the first one when other brackets between them do not match."""
+    depth = 0
+    for index, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return index
+    return None
 
 
 def read_facts(group: Phrase) -> Facts:
@@ -168,19 +183,16 @@ def _after_separator(rest: Phrase) -> Phrase:
 
 def head_of(rest: Phrase) -> Phrase:
     """The text before the first dash that starts a description."""
-    dash = next((d.start() for d in _DASH.finditer(rest.text) if not _inside(rest.text, d.start())), None)
-    return rest if dash is None else rest.part(0, dash)
-
-
-def _inside(text: str, index: int) -> bool:
-    """Whether an index lies between brackets, quotes or backticks."""
-    at = 0
-    while at < index:
-        end = closing(text, at) if text[at] in "([{\"'`" else None
-        if end is not None and end > index:
-            return True
-        at = at + 1 if end is None else end + 1
-    return False
+    text = rest.text
+    partners = pairs(text)
+    end = 0
+    for found in _DASH_OR_PAIR.finditer(text):
+        if found.start() < end:
+            continue
+        if found["dash"]:
+            return rest.part(0, found.start())
+        end = partners.get(found.start(), end)
+    return rest
 
 
 def _head_facts(rest: Phrase, row: bool) -> tuple[Facts, Phrase]:

@@ -93,7 +93,7 @@ def _rows_below(source: Source, bullet: Bullet, out: Collector) -> Iterator[Decl
 
 
 def _declared(entry: Entry, span: Span, *, row: bool) -> Declared:
-    facts, description = read_rest(entry.rest, row=row)
+    facts, description = read_rest(entry.rest, row=row and entry.colon)
     return Declared(entry.name, span, entry.facts.joined(facts), description.text)
 
 
@@ -123,17 +123,16 @@ def read_config(
     """The Config section; a row of Parameters with the name of an item types it and may make it required."""
     found = []
     for bullet, entry in entries(source, section, out, "config name"):
-        declared = _config_declared(source, bullet, entry)
-        found.append(_config_item(declared, rows.get(declared.name.text), out))
-    distinct(((item.name, item.name_span) for item in found), out, "config name")
+        row = rows.get(entry.name.text)
+        found.append(_config_item(_config_declared(source, bullet, entry, row), row, out))
     return tuple(found)
 
 
-def _config_declared(source: Source, bullet: Bullet, entry: Entry) -> Declared:
+def _config_declared(source: Source, bullet: Bullet, entry: Entry, row: Declared | None) -> Declared:
     facts, description = read_rest(entry.rest)
     facts = entry.facts.joined(facts)
     head = head_of(description)
-    if facts.default is None and _is_default(head, facts):
+    if facts.default is None and _is_default(head, facts.joined(row.facts if row else NO_FACTS)):
         facts = replace(facts, default=head.unwrapped())
         description = (
             description.part(len(head.text)).part(1) if description.text != head.text else description.part(0, 0)
@@ -153,11 +152,11 @@ def _config_declared(source: Source, bullet: Bullet, entry: Entry) -> Declared:
     return Declared(entry.name, bullet.span, facts, description.text)
 
 
-def _is_default(head: Phrase, facts: Facts) -> bool:
+def _is_default(head: Phrase, told: Facts) -> bool:
     """Whether the text behind the colon is a value: ``- `rounds`: 3``. A typed item's lone word is a description."""
-    if facts.type is None:
+    if told.type is None:
         return looks_like_value(head.text, word=True)
-    return not facts.optional and looks_like_value(head.text, word=False)
+    return not told.optional and looks_like_value(head.text, word=False)
 
 
 def _config_item(declared: Declared, row: Declared | None, out: Collector) -> ConfigItem:
@@ -209,5 +208,6 @@ def _value(name: str, text: Phrase, spelling: str | None, out: Collector) -> Any
         return read_value(text.text, spelling)
     except BadValue as bad:
         message = f"the default of `{name}` is `{text.text}`, which is not {describe(spelling)}"
-        out.error("config-type", text.span, message, f"{bad}; write a value of the type, or `none` for no default")
+        why = f"{bad}; " if str(bad) else ""
+        out.error("config-type", text.span, message, f"{why}write a value of that type, or `none` for no default")
         return None

@@ -9,6 +9,7 @@ from typing import Any
 from prose_runtime.diagnostics import Collector, Diagnostic
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Block, Fence, Section, Spec
+from prose_runtime.syntax.delegation import parse_block
 from prose_runtime.syntax.frontmatter import read_frontmatter
 from prose_runtime.syntax.instances import read_instances
 from prose_runtime.syntax.names import JAVASCRIPT_LABELS
@@ -56,7 +57,7 @@ def parse(source: Source) -> tuple[Spec, list[Diagnostic]]:
         out.error("empty-file", Span(0, 0), "this file is empty", "start it with frontmatter: name and kind")
         spec = _bare(source, "program" if source.path.endswith(".prose") else "")
     elif source.path.endswith(".prose"):
-        spec = _bare(source, "program", _block(source, Span(0, len(source.text)), out))
+        spec = _bare(source, "program", parse_block(source, Span(0, len(source.text)), out))
     else:
         spec = _parse_markdown(source, out)
     return spec, out.ordered
@@ -172,10 +173,4 @@ def _section_program(source: Source, section: Section, kind: str, out: Collector
         place = opening_line(source, fence)
         out.error("empty-delegation", place, f"the program of {section.title} is empty", "write at least one statement")
         return None, None
-    return _block(source, fence.content, out), None
-
-
-def _block(source: Source, span: Span, out: Collector) -> Block:
-    from prose_runtime.syntax.delegation import parse_block
-
-    return parse_block(source, span, out)
+    return parse_block(source, fence.content, out), None

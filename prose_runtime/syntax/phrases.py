@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from prose_runtime.text import Source, Span
 
@@ -12,7 +14,8 @@ NAME = r"[^\W\d]\w*(?:-\w+)*"
 """A name as it is written in sections and programs: letters, digits, ``_``, and ``-`` between them."""
 
 _WRAP = re.compile(r"[ \t]*\n[ \t]*")
-_BRACKETS = {"(": ")", "[": "]", "{": "}"}
+_BRACKETS = "([{"
+_CLOSING = {")": "(", "]": "[", "}": "{"}
 _SPECIAL = re.compile(r"[()\[\]{}\"'`,;]")
 
 
@@ -46,12 +49,8 @@ class Phrase:
 
     def offset(self, index: int) -> int:
         """Where in the file a character stands; the index behind the last one gives the end."""
-        known = self.marks[0]
-        for mark in self.marks:
-            if mark[0] > index:
-                break
-            known = mark
-        return known[1] + index - known[0]
+        first, start = self.marks[bisect_right(self.marks, index, key=_index) - 1]
+        return start + index - first
 
     @property
     def span(self) -> Span:
@@ -65,8 +64,9 @@ class Phrase:
         start += len(piece) - len(piece.lstrip())
         piece = piece.strip()
         first = (0, self.offset(start))
-        later = [(at - start, offset) for at, offset in self.marks if start < at < start + len(piece)]
-        return Phrase(piece, (first, *later))
+        later = bisect_right(self.marks, start, key=_index)
+        end = bisect_right(self.marks, start + len(piece) - 1, key=_index)
+        return Phrase(piece, (first, *((at - start, offset) for at, offset in self.marks[later:end])))
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Match at the start."""
@@ -92,51 +92,67 @@ class Phrase:
         return self.part(1, -1) if len(text) > 1 and text[0] == text[-1] == "`" and "`" not in text[1:-1] else self
 
 
-def outside(text: str) -> Iterator[tuple[int, str]]:
-    """Index and character of each comma and semicolon, and of each bracket, outside brackets, quotes and backticks.
+def _index(mark: tuple[int, int]) -> int:
+    return mark[0]
 
-    Of a bracket pair only the opening is given; a bracket or quote without a partner is an ordinary character.
+
+def outside(text: str) -> Iterator[tuple[int, str]]:
+    """Index and character of each comma and semicolon outside brackets, quotes and backticks.
+
+    A bracket or quote without a partner is an ordinary character.
     """
+    partners = pairs(text)
     at = 0
     while found := _SPECIAL.search(text, at):
         at = found.start()
-        char = text[at]
-        end = closing(text, at)
-        if char in ",;" or (char in _BRACKETS and end is not None):
-            yield at, char
-        at = at + 1 if end is None else end + 1
+        if text[at] in ",;":
+            yield at, text[at]
+        at = partners.get(at, at) + 1
 
 
 def closing(text: str, at: int) -> int | None:
     """The index of what closes the bracket, quote or backtick at an index, if that opens anything."""
-    char = text[at]
-    if char in _BRACKETS:
-        return _closing_bracket(text, at)
-    if char == "`" or (char in "\"'" and _may_open(text, at)):
-        end = text.find(char, at + 1)
-        while char != "`" and end > 0 and text[end - 1] == "\\":
-            end = text.find(char, end + 1)
-        return None if end < 0 else end
-    return None
+    return pairs(text).get(at)
 
 
-def _may_open(text: str, at: int) -> bool:
-    """A quote inside a word is an apostrophe."""
-    return at == 0 or not text[at - 1].isalnum()
-
-
-def _closing_bracket(text: str, at: int) -> int | None:
-    wanted = []
-    while found := _SPECIAL.search(text, at):
-        at = found.start()
+@lru_cache(maxsize=32)
+def pairs(text: str) -> Mapping[int, int]:
+    """Where each bracket, quote and backtick that opens something is closed. What stands in quotes opens nothing."""
+    found: dict[int, int] = {}
+    stack: list[int] = []
+    waiting = dict.fromkeys(_BRACKETS, 0)
+    at = 0
+    while special := _SPECIAL.search(text, at):
+        at = special.start()
         char = text[at]
         if char in _BRACKETS:
-            wanted.append(_BRACKETS[char])
-        elif char == wanted[-1]:
-            wanted.pop()
-            if not wanted:
-                return at
-        elif char in "\"'`" and (end := closing(text, at)) is not None:
+            stack.append(at)
+            waiting[char] += 1
+        elif char in _CLOSING and waiting[_CLOSING[char]]:
+            at_opening = _drop_to(_CLOSING[char], text, stack, waiting)
+            found[at_opening] = at
+        elif (end := _quote_end(text, at)) is not None:
+            found[at] = end
             at = end
         at += 1
-    return None
+    return found
+
+
+def _drop_to(opening: str, text: str, stack: list[int], waiting: dict[str, int]) -> int:
+    """Take brackets from the stack up to the innermost of a kind; those before it have no partner."""
+    while True:
+        at = stack.pop()
+        waiting[text[at]] -= 1
+        if text[at] == opening:
+            return at
+
+
+def _quote_end(text: str, at: int) -> int | None:
+    char = text[at]
+    if char not in "`\"'" or (char != "`" and at > 0 and text[at - 1].isalnum()):
+        # A quote inside a word is an apostrophe.
+        return None
+    end = text.find(char, at + 1)
+    while char != "`" and end > 0 and text[end - 1] == "\\":
+        end = text.find(char, end + 1)
+    return None if end < 0 else end

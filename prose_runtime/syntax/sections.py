@@ -130,6 +130,8 @@ class _Reader:
     def _section(self, block: MarkdownBlock, title: str) -> None:
         if self.area is not self.main and section_key(title) in SPEC_SECTIONS:
             # No component has such a section: the heading above was one of documentation.
+            if not self.area.sections:
+                self.components.remove(self.area)
             self._leave(block.span.start)
         self.heading = block
 
@@ -220,8 +222,10 @@ def _check_sections(source: Source, area: Area, out: Collector) -> None:
 
 
 def _misspelt(key: str) -> bool:
-    """Whether a title is one letter or so away from one that means something; other titles are documentation."""
-    return any(abs(len(key) - len(known)) < 2 and _changes(key, known) < 2 for known in SECTIONS)
+    """Whether a title is a letter or two away from one that means something; other titles are documentation."""
+    return any(
+        abs(len(key) - len(known)) < 2 and _changes(key, known) <= (2 if len(known) > 6 else 1) for known in SECTIONS
+    )
 
 
 def _changes(one: str, other: str) -> int:

@@ -46,6 +46,9 @@ def entries(source: Source, section: Section, out: Collector, what: str) -> Iter
     """The bullets that declare a name. Others get a warning, unless they say that there is nothing."""
     for bullet in section.bullets:
         entry = read_entry(phrase(source, bullet))
+        if entry and entry.rest.text.startswith("(") and not entry.separated:
+            place = Span(entry.rest.span.start, entry.rest.span.start + 1)
+            out.error("unclosed-parenthesis", place, f"this parenthesis of `{entry.name.text}` is never closed")
         if entry and entry.declares and not (says_none(bullet.text) and not entry.ticked):
             yield bullet, entry
         elif not says_none(bullet.text):
@@ -69,9 +72,7 @@ def distinct(found: Iterable[tuple[str, Span]], out: Collector, what: str) -> No
 
 def read_slots(source: Source, section: Section, lists: set[str], out: Collector) -> tuple[Slot, ...]:
     """The Slots section; ``lists`` names those that a ``[]`` row makes lists."""
-    slots = tuple(_slot(source, b, e, lists) for b, e in entries(source, section, out, "slot"))
-    distinct(((slot.name, slot.name_span) for slot in slots), out, "slot")
-    return slots
+    return tuple(_slot(source, b, e, lists) for b, e in entries(source, section, out, "slot"))
 
 
 def _slot(source: Source, bullet: Bullet, entry: Entry, lists: set[str]) -> Slot:

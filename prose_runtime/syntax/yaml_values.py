@@ -48,16 +48,16 @@ class Yaml:
         self.where = span
         self.out = out
         self.code = code
+        self._content = source.text[span.start : span.end]
 
     def root(self) -> yaml.Node | None:
         """The tree, or None when the text is empty or wrong, which is then reported."""
         try:
-            node = _Loader(self.source.text[self.where.start : self.where.end]).get_single_node()
+            node = _Loader(self._content).get_single_node()
             if node is not None:
                 self._weigh(node, {})
         except yaml.MarkedYAMLError as fault:
-            mark = fault.problem_mark or fault.context_mark
-            self.error(self._spot(mark.index if mark else 0), f"this is no valid YAML: {_reason(fault)}")
+            self.error(self._spot(self._index(fault)), f"this is no valid YAML: {_reason(fault)}")
         except yaml.reader.ReaderError as fault:
             self.error(self._spot(fault.position), "this is no valid YAML: a control character stands here")
         except RecursionError:
@@ -111,13 +111,21 @@ class Yaml:
         if node.style in ("|", ">"):
             # The carriage return of a CRLF is a blank in the masked text and would stay in a block scalar.
             return text.replace(" \n", "\n") if "\r" in self.source.raw else text
-        explicit_text = self.source.text[self.where.start + node.start_mark.index] == "!" and tag == "str"
+        explicit_text = self._content[node.start_mark.index] == "!" and tag == "str"
         return text if node.style or explicit_text else plain(text)
 
     def _spot(self, index: int) -> Span:
-        start = min(self.where.start + index, self.where.end)
-        start = max(self.where.start, min(start, len(self.source.text.rstrip()) - 1))
-        return Span(start, min(start + 1, len(self.source.text)))
+        last = len(self._content.rstrip()) - 1
+        start = self.where.start + max(0, min(index, last))
+        return Span(start, min(start + 1, self.where.end))
+
+    def _index(self, fault: yaml.MarkedYAMLError) -> int:
+        """Where a fault is: at the opening of what the text's end leaves open, else at what is wrong."""
+        problem, context = fault.problem_mark, fault.context_mark
+        if problem and context and problem.index >= len(self._content.rstrip()):
+            return int(context.index)
+        mark = problem or context
+        return int(mark.index) if mark else 0
 
     def _weigh(self, node: yaml.Node, known: dict[int, int]) -> int:
         """How many values a node stands for when its aliases are written out."""
