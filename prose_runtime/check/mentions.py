@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any
 
 from prose_runtime import nodes as n
@@ -26,7 +27,14 @@ def mentions(facts: Facts) -> set[str] | None:
     used.update(_config_fields(facts), _agents(facts), *(_bound(i.bindings) for i in spec.instances))
     for node in facts.all(n.Invalid, n.Clause, n.Discretion):
         used.update(_WORD.findall(node.text))
-    return used
+    return used | _meant(used, facts)
+
+
+def _meant(used: set[str], facts: Facts) -> set[str]:
+    """Names that a misspelt one stands for: one fault shall not bring forth others."""
+    wrong = {missing.name for missing in facts.resolution.unresolved}
+    wrong |= {name for name in used if name not in facts.scopes.start and not facts.scopes.bound_anywhere(name)}
+    return {close for name in wrong for close in get_close_matches(name, facts.scopes.start)}
 
 
 def _config_fields(facts: Facts) -> Iterator[str]:

@@ -1,22 +1,13 @@
-"""The pages of codes that are reported while a file is read, before any rule looks at it."""
+"""The pages of codes that are reported while a file and its sections are read, before any rule looks at it."""
 
 from __future__ import annotations
 
+from prose_runtime.check.pages import page
+from prose_runtime.check.reading_program import PROGRAM_PAGES
 from prose_runtime.check.rule import Rule
-from prose_runtime.diagnostics import Severity
-
-
-def _page(
-    code: str, severity: Severity, title: str, *, does: str, why: str, example: str, instead: str, firm: bool = False
-) -> tuple[Rule, bool]:
-    parts = [title + "."]
-    for heading, text in (("What it does", does), ("Why", why), ("Example", example), ("Use instead", instead)):
-        parts.append(heading + "\n" + "\n".join(f"    {line}".rstrip() for line in text.strip("\n").split("\n")))
-    return Rule(code, severity, None, "\n\n".join(parts)), firm
-
 
 _PAGES: tuple[tuple[Rule, bool], ...] = (
-    _page(
+    page(
         "empty-file",
         "error",
         "A file with nothing in it",
@@ -26,7 +17,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="---\nname: my-pattern\nkind: pattern\n---",
         firm=True,
     ),
-    _page(
+    page(
         "missing-frontmatter",
         "error",
         "A spec without frontmatter",
@@ -36,7 +27,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="---\nname: my-pattern\nkind: pattern\n---\n\n# My pattern",
         firm=True,
     ),
-    _page(
+    page(
         "unclosed-frontmatter",
         "error",
         "Frontmatter that never ends",
@@ -46,7 +37,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="---\nname: my-pattern\nkind: pattern\n---\n\n### Slots",
         firm=True,
     ),
-    _page(
+    page(
         "bad-frontmatter",
         "error",
         "Frontmatter that cannot be read",
@@ -56,7 +47,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="---\nname: my-pattern\nkind: pattern\n---",
         firm=True,
     ),
-    _page(
+    page(
         "missing-name",
         "error",
         "A spec without a name",
@@ -65,7 +56,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="---\nkind: pattern\n---",
         instead="---\nname: my-pattern\nkind: pattern\n---",
     ),
-    _page(
+    page(
         "missing-kind",
         "error",
         "A spec without a kind",
@@ -75,7 +66,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="---\nname: my-pattern\nkind: pattern\n---",
         firm=True,
     ),
-    _page(
+    page(
         "unknown-kind",
         "error",
         "A kind that does not exist",
@@ -85,7 +76,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="kind: pattern",
         firm=True,
     ),
-    _page(
+    page(
         "retired-kind",
         "warning",
         "A kind of an older dialect",
@@ -94,7 +85,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="kind: service",
         instead="kind: function",
     ),
-    _page(
+    page(
         "kind-spelling",
         "warning",
         "A kind in capitals",
@@ -103,7 +94,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="kind: Pattern",
         instead="kind: pattern",
     ),
-    _page(
+    page(
         "duplicate-name",
         "error",
         "Two declarations of one name",
@@ -112,7 +103,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="- `writer`\n- `writer`",
         instead="- `writer`\n- `editor`",
     ),
-    _page(
+    page(
         "duplicate-section",
         "error",
         "A section that is given twice",
@@ -122,7 +113,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="one `### Slots` with all slots",
         firm=True,
     ),
-    _page(
+    page(
         "section-level",
         "warning",
         "A section with a heading of the second level",
@@ -131,7 +122,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="## Slots",
         instead="### Slots",
     ),
-    _page(
+    page(
         "unknown-section",
         "warning",
         "A section that is probably misspelt",
@@ -140,7 +131,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="### Slot",
         instead="### Slots",
     ),
-    _page(
+    page(
         "unread-bullet",
         "warning",
         "A bullet that declares nothing",
@@ -149,7 +140,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="- the topic to write on",
         instead="- `topic`: what to write on",
     ),
-    _page(
+    page(
         "unknown-type",
         "warning",
         "A type that is not known",
@@ -158,7 +149,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="- `rounds` (int, default: 2)",
         instead="- `rounds` (integer, default: 2)",
     ),
-    _page(
+    page(
         "config-type",
         "error",
         "A default that does not fit its type",
@@ -167,7 +158,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="- `rounds` (integer, default: many)",
         instead="- `rounds` (integer, default: 2)",
     ),
-    _page(
+    page(
         "pattern-instance",
         "error",
         "A pattern instance that cannot be read",
@@ -177,7 +168,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="- name: reviewed\n  pattern: worker-critic\n  with:\n    worker: scribe",
         firm=True,
     ),
-    _page(
+    page(
         "missing-delegation",
         "error",
         "A pattern without a program",
@@ -187,7 +178,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="### Delegation\n\n```prose\nreturn call writer\n```",
         firm=True,
     ),
-    _page(
+    page(
         "empty-delegation",
         "error",
         "A program section without statements",
@@ -197,7 +188,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="### Delegation\n\n```prose\nreturn call writer\n```",
         firm=True,
     ),
-    _page(
+    page(
         "two-fences",
         "error",
         "Two programs in one section",
@@ -207,7 +198,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="one fence; label examples with another word, as in ```text",
         firm=True,
     ),
-    _page(
+    page(
         "two-programs",
         "warning",
         "Two sections with a program",
@@ -216,7 +207,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="### Delegation\n...\n### Execution",
         instead="one of the two",
     ),
-    _page(
+    page(
         "unclosed-fence",
         "error",
         "A fence that never closes",
@@ -226,7 +217,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="```prose\nreturn 1\n```",
         firm=True,
     ),
-    _page(
+    page(
         "unclosed-comment",
         "error",
         "A comment that never ends",
@@ -236,36 +227,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="<!-- draft -->",
         firm=True,
     ),
-    _page(
-        "tab-indentation",
-        "error",
-        "A tab in the indentation",
-        does="Reports lines that are indented with tabs.",
-        why="How far a tab reaches differs between editors, and indentation carries the meaning.",
-        example="repeat 2:\n<tab>call writer",
-        instead="repeat 2:\n  call writer",
-        firm=True,
-    ),
-    _page(
-        "unknown-escape",
-        "warning",
-        "An escape that does not exist",
-        does=r"Reports a backslash in a string before a character other than `\`, `\"`, `n`, `t`, `{` and `}`.",
-        why="It stays in the text as it is written, which may not be meant.",
-        example=r'"a\d"',
-        instead=r'"a\\d"',
-    ),
-    _page(
-        "too-deep",
-        "error",
-        "A program that is nested too deeply",
-        does="Reports a program whose expressions or blocks are nested hundreds of levels deep.",
-        why="It cannot be read, by machine or by people.",
-        example="((((...))))",
-        instead="parts with names of their own",
-        firm=True,
-    ),
-    _page(
+    page(
         "unused-suppression",
         "warning",
         "A comment that ignores nothing",
@@ -276,8 +238,8 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
     ),
 )
 
-READING: tuple[Rule, ...] = tuple(rule for rule, _ in _PAGES)
+READING: tuple[Rule, ...] = tuple(rule for rule, _ in (*_PAGES, *PROGRAM_PAGES))
 """Pages of the parser's and the checker's own codes."""
 
-FIRM: frozenset[str] = frozenset(rule.code for rule, firm in _PAGES if firm)
+FIRM: frozenset[str] = frozenset(rule.code for rule, firm in (*_PAGES, *PROGRAM_PAGES) if firm)
 """Codes that no comment can silence: as long as they stand, the file has no meaning."""

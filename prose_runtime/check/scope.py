@@ -385,7 +385,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_](?:[\w-]*\w)?")
 _SEEMS_BOUND = re.compile(
     r"^[ \t]*(?:let|const)\b(?P<names>[^=\n]*)"
     r"|^[ \t]*(?P<assigned>[A-Za-z_][\w-]*)[ \t]*=(?!=)"
-    r"|\b(?:as|for|each)[ \t]+(?P<var>[\w-]+)",
+    r"|\b(?:as|for(?:[ \t]+each)?)[ \t]+(?P<var>[\w-]+)",
     re.MULTILINE,
 )
 

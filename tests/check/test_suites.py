@@ -53,8 +53,6 @@ def test_range_holds_what_the_message_names(case: Case, tmp_path: Path) -> None:
 
 
 def test_every_rule_has_bad_and_good_examples() -> None:
-    expected = {want.code for case in CASES for want in case.expected}
     good = {case.suite for case in CASES if not case.expected}
-    rules = {rule.code for rule in EVERY_RULE if rule.find is not None}
-    assert rules - expected == set()
-    assert rules - good == set()
+    shown = {want.code for case in CASES if case.suite in good for want in case.expected}
+    assert {rule.code for rule in EVERY_RULE if rule.find is not None} - shown == set()

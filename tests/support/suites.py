@@ -49,7 +49,8 @@ class Case:
     def add(self, name: str, text: str) -> None:
         """Take the expectations out of a file's text and keep both."""
         lines = []
-        for number, line in enumerate(text.split("\n"), 1):
+        for number, marked in enumerate(text.split("\n"), 1):
+            line = marked
             while match := _MARK.search(line):
                 words = match["words"].strip()
                 self.expected.append(Expected(name, number, match["kind"], match["code"], words))
@@ -64,9 +65,26 @@ def cases() -> list[Case]:
 
 
 def _cases_of(path: Path) -> list[Case]:
-    head, *parts = re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    head, *parts = _parts(path.read_text(encoding="utf-8"))
     frame = next((match["text"] for match in _FENCE.finditer(head) if match["info"] == "markdown frame"), "")
     return [_case(path.stem, part, frame) for part in parts]
+
+
+def _parts(text: str) -> list[str]:
+    """The text cut before each heading of level 2 that stands in no fence."""
+    parts = [""]
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        mark = re.match(r"`{3,}", line)
+        if mark and not fence:
+            fence = mark[0]
+        elif fence and line.strip() == fence:
+            fence = ""
+        if line.startswith("## ") and not fence:
+            parts.append(line.removeprefix("## "))
+        else:
+            parts[-1] += line
+    return parts
 
 
 def _case(suite: str, part: str, frame: str) -> Case:

@@ -43,11 +43,11 @@ def find(facts: Facts) -> Iterator[Finding]:
         if any(may_spread(argument, takes) for argument in unknown):
             continue
         span = call.target.span if isinstance(call, n.Call) else call.block.span
+        names = [argument.name for argument in unknown if argument.name]
         for name in takes.needed:
-            if name not in given:
-                help_ = did_you_mean(name, [a.name for a in unknown if a.name])
+            if name not in given and did_you_mean(name, names) is None:  # a misspelt one is reported as unknown
                 message = f"`{target.name}` requires `{name}`, and this call does not pass it"
-                yield Finding(span, message, help_ or f"pass it: `{name}: ...`")
+                yield Finding(span, message, f"pass it: `{name}: ...`")
 
 
 RULE = Rule("missing-input", "warning", find, __doc__)

@@ -39,7 +39,7 @@ def find(facts: Facts) -> Iterator[Finding]:
         if output.name not in delivered and not output.optional:
             close = did_you_mean(output.name, delivered - {o.name for o in returns.outputs})
             help_ = close or f"add it: `return {{ {output.name}: ... }}`"
-            yield Finding(output.name_span, f"no `return` delivers the output `{output.name}`", help_)
+            yield Finding(output.name_span, f"the output `{output.name}` is in nothing that is returned", help_)
 
 
 def _delivered(body: n.Block, facts: Facts) -> set[str] | None:

@@ -1,8 +1,9 @@
 """An input passed that the called side does not know.
 
 What it does
-    Reports an argument whose name stands neither in the slot's `requires` (when that lists nothing but names) nor
-    among the inputs and config of the called component, block or spec.
+    Reports an argument whose name is not among the inputs and config of the called component, block or spec. For a
+    slot, whose `requires` says what it needs and not all that it may get, it is reported when the call leaves out
+    something that is required, or when the name is close to one that is left out.
 
 Why
     The called side gets it, if at all, without a word of what it is for; usually the name is misspelt and the input
@@ -26,8 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prose_runtime import nodes as n
-from prose_runtime.check.arguments import MODIFIERS, Signature, may_spread, signature
+from prose_runtime.check.arguments import MODIFIERS, Signature, may_spread, passed, signature
 from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.check.tables import Target
 from prose_runtime.diagnostics import did_you_mean
 
 
@@ -37,20 +39,23 @@ def find(facts: Facts) -> Iterator[Finding]:
         target = facts.targets.get(call)
         takes = signature(target, facts) if target else None
         if target is not None and takes is not None and takes.closed:
+            left = [name for name in takes.names if name not in passed(call.args, takes)]
             for argument in call.args:
-                yield from _argument(argument, target.name, takes)
+                yield from _argument(argument, target, takes, left)
 
 
-def _argument(argument: n.Argument, target: str, takes: Signature) -> Iterator[Finding]:
+def _argument(argument: n.Argument, target: Target, takes: Signature, left: list[str]) -> Iterator[Finding]:
+    """``left`` are the known inputs that the call does not pass."""
     name = argument.name
     if name is None or name in takes.names or name in takes.extra or name in MODIFIERS:
         return
-    close = did_you_mean(name, takes.names)
-    if close is None and may_spread(argument, takes):
+    close = did_you_mean(name, left if target.slot is not None else takes.names)
+    harmless = may_spread(argument, takes) or (target.slot is not None and not set(left) & set(takes.needed))
+    if close is None and harmless:
         return
     known = ", ".join(f"`{known}`" for known in takes.names)
     help_ = close or (f"it takes {known}" if known else "it takes no inputs")
-    yield Finding(argument.name_span or argument.span, f"`{name}` is no input of `{target}`", help_)
+    yield Finding(argument.name_span or argument.span, f"`{name}` is no input of `{target.name}`", help_)
 
 
 RULE = Rule("unknown-input", "warning", find, __doc__)

@@ -43,8 +43,9 @@ def _in_block(block: n.Block, facts: Facts) -> Iterator[Finding]:
     ended: n.Node | None = None
     for statement in block.statements:
         if ended is not None and not isinstance(statement, _DEFINITIONS):
-            message = f"this is never reached: line {facts.line(ended.span)} always leaves before it"
-            yield Finding(facts.first_line(statement.span), message, "move it up, or remove it")
+            if not isinstance(statement, n.Invalid):
+                message = f"this is never reached: what starts on line {facts.line(ended.span)} never gets here"
+                yield Finding(facts.first_line(statement.span), message, "move it up, or remove it")
             return
         if ended is None and ends(statement):
             ended = statement
