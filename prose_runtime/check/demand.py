@@ -165,7 +165,7 @@ class Expressions:
         if expr.op in ("==", "!="):
             return _compared_with(other)
         if expr.op == "in":
-            return LIST if side is expr.right and self.kind(side) != "text" else WHOLE
+            return WHOLE
         if expr.op == "+" and "list" in kinds:
             return use
         return WHOLE if "text" in kinds and (expr.op == "+" or expr.op in _ORDERING) else NUMBER

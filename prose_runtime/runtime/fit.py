@@ -31,6 +31,9 @@ def fit(reply: Any, demand: Demand) -> Fitted:
     Without structure text stays text and a structured reply becomes its JSON. Otherwise JSON inside the text is read:
     the last object that fits. What is required and missing, or of the wrong kind, is a fault.
     """
+    if demand.bare in demand.fields:
+        fitted, wrapped = _fit(reply, demand, ""), _fit({demand.bare: reply}, demand, "")
+        return wrapped if fitted.faults and not wrapped.faults else fitted
     if demand.bare is not None:
         reply = _only_output(reply, demand.bare)
     return _fit(reply, demand, "")
@@ -149,7 +152,10 @@ def _fit_field(given: Any, name: str, demand: Demand, wanted: Demand, path: str)
 
 
 def _fit_text(reply: Any, demand: Demand, path: str) -> Fitted:
-    """A reply that is no object: it stands for the fields that the program reads, if none of them is required."""
+    """A reply that is no object: it stands for the fields that the program reads, if none of them is required.
+
+    Conditions that ask what the value says find it under ``text`` as well.
+    """
     if demand.required:
         missing = (f"{path}.{name}" if path else name for name in demand.fields if name in demand.required)
         return Fitted(reply, tuple(f"{_named(name)} is missing" for name in missing))
@@ -164,7 +170,8 @@ def _fit_text(reply: Any, demand: Demand, path: str) -> Fitted:
         part = _fit(said, demand.fields[name], f"{path}.{name}")
         if not part.faults:
             value[name] = part.value
-    return Fitted({**value, TEXT: said} if demand.whole else value)
+    beside = (demand.whole or demand.mentioned) and TEXT not in demand.fields
+    return Fitted({**value, TEXT: said} if beside else value)
 
 
 def _parts(reply: Any) -> list[Any]:

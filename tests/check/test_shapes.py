@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from prose_runtime.check.collect import collected
 from prose_runtime.check.project import Project
@@ -197,6 +199,7 @@ PROGRAMS = {
         "let all = []\nlet v = call a\nall = all + [v]\nfor x in all:\n  emit x.k",
         {"a": "{k!}"},
     ),
+    "membership": ('let v = call a\nif "x" in v:\n  return 1\nreturn 2', {"a": "*"}),
     "keys": ("let v = call a\nreturn keys(v)", {"a": "keys"}),
     "recorded and read": (
         """
@@ -493,6 +496,64 @@ def test_what_is_declared_does_not_change_the_demand_itself():
     demand = Demand(whole=True)
     with_declared(demand, returns("x", "y"), slot("p", "q"))
     assert demand == Demand(whole=True)
+
+
+LINES = st.sampled_from(
+    [
+        "let {x} = call a",
+        "let {x} = {y}",
+        "{x} = {y}.{f}",
+        "let {{ f, g }} = {x}",
+        "record {{ f: {x} }} in {y}",
+        "append {x} to {y}",
+        "{x}.{f} = call b",
+        "return {x}.{f}",
+        "emit {x}[0]",
+        "let {x} = {y} or {x}.{f}",
+        "break",
+    ]
+)
+HEADS = st.sampled_from(
+    [
+        "if {x}.{f}:",
+        "if {x} says stop:",
+        "repeat rounds:",
+        "for {x} in {y}:",
+        "loop until {x}.{f} (max: 2):",
+        "let {x} = parallel for {y} in {x}:",
+        "parallel:",
+        "try:",
+        "do:",
+    ]
+)
+
+
+@st.composite
+def programs(draw, depth=0):
+    lines = []
+    for _ in range(draw(st.integers(1, 4))):
+        nested = depth < 3 and draw(st.booleans())
+        names = {key: draw(st.sampled_from(["p", "q", "r"])) for key in "xy"} | {"f": draw(st.sampled_from(["f", "g"]))}
+        line = draw(HEADS if nested else LINES).format(**names)
+        lines.append(line)
+        if nested:
+            lines += ["  " + inner for inner in draw(programs(depth + 1))]
+        if line == "try:":
+            lines += ["catch as e:", "  emit e"]
+    return lines
+
+
+@given(programs())
+@settings(max_examples=60, deadline=None)
+def test_every_call_of_any_program_has_a_sound_demand(lines):
+    spec, _ = parse(Source("trial.prose.md", HEAD + "\n".join(lines) + "\n```\n"))
+    calls = [node for node in spec.body.walk() if isinstance(node, Call)]
+    found = shapes(spec, (), {}, collected(spec))
+    assert set(found.demands) == set(calls)
+    for demand in found.demands.values():
+        assert demand.required <= demand.fields.keys()
+        assert demand.mentioned <= demand.fields.keys() - demand.required
+        assert (schema(demand) is None) == (not demand.structured)
 
 
 def test_large_programs_take_no_long():

@@ -47,6 +47,11 @@ VALUES = {
         "x",
         {"a": "x", "b": "x", "text": "x"},
     ),
+    "what conditions look at stays": (
+        of(optional=["brief"], mentioned=["decision"]),
+        "abort",
+        {"brief": "abort", "text": "abort"},
+    ),
     "text stands for no number": (of(optional=["a", "n"], n=NUMBER), "x", {"a": "x"}),
     "numeric text stands for a number": (of(optional=["a", "n"], n=NUMBER), "7", {"a": "7", "n": 7}),
     "a number stands for what is read": (of(optional=["n"], n=NUMBER), 7, {"n": 7}),
@@ -79,6 +84,11 @@ VALUES = {
     "an object of any keys": (Demand(keyed=True), 'so {"a": 1}', {"a": 1}),
     "the only output in an object": (Demand(whole=True, bare="draft"), {"draft": "d"}, "d"),
     "the only output in JSON": (Demand(whole=True, bare="draft"), '{"draft": "d"}', "d"),
+    "the only output, read by its name": (
+        Demand(fields={"draft": LEAF}, required={"draft"}, bare="draft"),
+        "d",
+        {"draft": "d"},
+    ),
     "an only output beside others": (Demand(whole=True, bare="a"), {"a": 1, "b": 2}, '{"a": 1, "b": 2}'),
 }
 
