@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -27,7 +28,6 @@ COMMANDS = {
 RUNNING = ("run", "resume")
 """Commands whose ``--json`` prints the object of a run with every exit code."""
 
-EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
 
 
@@ -94,26 +94,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    from prose_runtime.errors import ProseError, UsageError
-
     try:
         code = prose.main(words, prog_name="prose", standalone_mode=False)
         return code if isinstance(code, int) else 0
+    except SystemExit as error:  # how click ends when nobody reads what is printed
+        return error.code if isinstance(error.code, int) else 1
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        return 2
-    except click.ClickException as error:
-        return _fail(UsageError(_sentence(error), help=_help(error)), words)
-    except ProseError as error:
-        return _fail(error, words)
-    except (KeyboardInterrupt, click.Abort):
-        return EXIT_INTERRUPTED
+        return error.exit_code
     except BrokenPipeError:
         raise
-    except Exception as error:
-        from prose_runtime.cli.bug import report_bug
+    except (Exception, KeyboardInterrupt) as error:
+        return _fail(_as_prose_error(error), words)
 
-        return _fail(report_bug(error), words)
+
+def _as_prose_error(error: BaseException) -> ProseError:
+    from prose_runtime.errors import Cancelled, ProseError, UsageError
+
+    if isinstance(error, ProseError):
+        return error
+    if isinstance(error, click.ClickException):
+        return UsageError(_sentence(error), help=_help(error))
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return Cancelled("stopped before anything was called")
+    from prose_runtime.cli.bug import report_bug
+
+    return report_bug(error)
 
 
 def _fail(error: ProseError, words: list[str]) -> int:
@@ -131,7 +137,7 @@ def _spec_of(words: list[str]) -> str | None:
     from prose_runtime.cli.options import spec_word
 
     at = spec_word(words[1:], os.path.exists) if words[0] == "run" else None
-    return None if at is None else words[1:][at]
+    return None if at is None else Path(words[1:][at]).name.removesuffix(".md").removesuffix(".prose")
 
 
 def _sentence(error: click.ClickException) -> str:

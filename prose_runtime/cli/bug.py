@@ -17,7 +17,7 @@ class Bug(ProseError):
     kind = "bug"
 
 
-def report_bug(error: Exception) -> Bug:
+def report_bug(error: BaseException) -> Bug:
     """Write the traceback to a file and make one sentence of the error."""
     text = "".join(traceback.format_exception(error))
     log = _write(redact(text))

@@ -49,14 +49,15 @@ def items(analysis: Analysis) -> list[Item]:
     spec = analysis.spec
     required = frozenset(missing_names(analysis, {}, {}))
     rows = {row.name: row for row in spec.parameters}
-    found = [_slot(slot, rows.get(slot.name)) for slot in spec.slots]
+    jobs = {delegate.slot: delegate.job for delegate in spec.shape.delegates} if spec.shape else {}
+    found = [_slot(slot, rows.get(slot.name), jobs.get(slot.name, "")) for slot in spec.slots]
     found += [_config(item, rows.get(item.name), item.name in required) for item in spec.config]
     taken = {item.name for item in found}
     return found + [_input(row, row.name in required) for row in analysis.inputs.values() if row.name not in taken]
 
 
-def _slot(slot: Slot, row: Parameter | None) -> Item:
-    text = slot.description or (row.description if row else "")
+def _slot(slot: Slot, row: Parameter | None, job: str) -> Item:
+    text = slot.description or (row.description if row else "") or job.partition(". ")[0]
     return Item("slot", slot.name, "service[]" if slot.is_list else "service", False, text)
 
 

@@ -229,7 +229,7 @@ def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bo
 
     if as_json:
         click.echo(dumps(result.as_json()))
-    elif result.status == "completed":
+    elif result.status == "completed" and result.value is not None:
         click.echo(value_text(result.value))
     sys.stdout.flush()
     if not quiet:

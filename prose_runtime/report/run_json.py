@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from prose_runtime.errors import ProseError
+from prose_runtime.errors import Cancelled, ProseError
 from prose_runtime.values import to_json
 
 
@@ -18,7 +18,7 @@ def failure(error: ProseError, spec: str | None) -> dict[str, Any]:
     """The object of a run that never began: ``run`` is null and nothing was called."""
     return {
         "run": None,
-        "status": "failed",
+        "status": "cancelled" if isinstance(error, Cancelled) else "failed",
         "spec": spec,
         "result": None,
         "error": error.as_json(),
