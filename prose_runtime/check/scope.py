@@ -12,7 +12,7 @@ from prose_runtime.text import Span
 
 FrameKind = Literal["delegation", "block", "branch", "iteration", "stage"]
 BindingKind = Literal["let", "const", "assign", "loop", "index", "catch", "parameter", "item", "session", "input"]
-UseKind = Literal["expression", "clause", "interpolation", "target"]
+UseKind = Literal["expression", "clause", "interpolation", "target", "word"]
 
 TASK_BRIEF = "task_brief"
 """The input that every pattern may read without declaring it (LANGUAGE.md section 1)."""
@@ -56,7 +56,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Use:
-    """One place that reads a name."""
+    """One place that reads a name. A ``word`` stands for itself where no such name is in scope: ``model: opus``."""
 
     name: n.Name
     kind: UseKind
@@ -358,7 +358,8 @@ class _Walker:
         self.visit(node.spread, frame)
 
     def argument(self, node: n.Argument, frame: Frame, kind: UseKind) -> None:
-        self.visit(node.value, frame)
+        word = isinstance(node.value, n.Name) and node.name in ("model", "persist")
+        self.visit(node.value, frame, "word" if word else "expression")
 
     def clause(self, node: n.Clause, frame: Frame, kind: UseKind) -> None:
         self.visit(node.expr, frame, "clause")
