@@ -13,7 +13,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from prose_runtime.diagnostics import Collector, Edit, Fix
-from prose_runtime.nodes import Argument, Block, Expr, ExprStatement, Invalid, ListExpr, Name, Node, ObjectExpr, Stage
+from prose_runtime.nodes import (
+    Argument,
+    Block,
+    Expr,
+    ExprStatement,
+    Invalid,
+    ListExpr,
+    Name,
+    Node,
+    ObjectExpr,
+    Pipeline,
+    Stage,
+)
 from prose_runtime.syntax import conditions, grammar, layout, messages
 from prose_runtime.syntax.expressions import CALLS, Pair
 from prose_runtime.syntax.layout import Line
@@ -145,10 +157,9 @@ class _Program:
             _report(self.source, line.span, found.position, job.role, self.out)
             job.children = self._jobs(line.children, "statement") if _holds_statements(self.text, line) else []
             return
-        if (depth := _depth(found)) > MAX_TREE:
+        if _depth(found) > MAX_TREE:
             self.out.error("too-deep", line.span, f"this nests deeper than {MAX_TREE} levels", "name the inner parts")
             return
-        del depth
         job.tree, job.kind = found, str(found.data).rstrip("_")
         self._open(job, found)
 
@@ -355,8 +366,6 @@ class _Build:
             stages = self.stages()
             if not stages:
                 return pair
-            from prose_runtime.nodes import Pipeline
-
             span = Span(pair.value.span.start, stages[-1].span.end)
             return Pair(pair.span, pair.key, pair.key_span, Pipeline(span=span, source=pair.value, stages=stages))
         value = self._data(pair)

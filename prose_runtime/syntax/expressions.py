@@ -65,7 +65,7 @@ class Pair:
         given = value or self.value
         assert given is not None
         if self.key == "backoff" and isinstance(given, Name) and given.id in _BACKOFF:
-            given = Template(span=given.span, parts=(given.id,))
+            given = as_word(given)
         span = Span(self.span.start, max(self.span.end, given.span.end))
         return Argument(span=span, name=self.key, name_span=self.key_span, value=given)
 
@@ -74,6 +74,21 @@ class Pair:
         given = value or self.value
         assert given is not None
         return Entry(span=Span(self.span.start, max(self.span.end, given.span.end)), key=self.key, value=given)
+
+
+def as_word(name: Name) -> Template:
+    """A bare word that is a text, as in ``backoff: linear``."""
+    return Template(span=name.span, parts=(name.id,))
+
+
+def with_model_word(args: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    """The properties of a session or agent, where ``model: sonnet`` names a model and no value."""
+    return tuple(
+        Argument(span=arg.span, name=arg.name, name_span=arg.name_span, value=as_word(arg.value))
+        if arg.name == "model" and isinstance(arg.value, Name)
+        else arg
+        for arg in args
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +101,8 @@ class Inputs:
 
 def span_of(tree: Tree[Any] | Token) -> Span:
     """Where a part of a parse tree stands."""
-    if hasattr(tree, "data"):
-        return Span(tree.meta.start_pos, tree.meta.end_pos)
-    return Span(tree.start_pos or 0, tree.end_pos or 0)
+    place: Any = tree.meta if hasattr(tree, "meta") else tree
+    return Span(place.start_pos, place.end_pos)
 
 
 class ExpressionBuilder:
@@ -262,21 +276,24 @@ class ExpressionBuilder:
 
     def _on_session(self, tree: Tree[Any], kids: list[Any]) -> Session:
         prompt = strings.template(self.source, span_of(kids[0]), self.out)
-        return Session(span=span_of(tree), prompt=prompt, args=self._args(tree, self._plain(kids[1])))
+        return Session(span=span_of(tree), prompt=prompt, args=self._properties(tree, kids[1]))
 
     def _on_session_agent(self, tree: Tree[Any], kids: list[Any]) -> Session:
-        return Session(span=span_of(tree), agent=self.name(kids[0]), args=self._args(tree, self._plain(kids[1])))
+        return Session(span=span_of(tree), agent=self.name(kids[0]), args=self._properties(tree, kids[1]))
 
     def _on_session_named(self, tree: Tree[Any], kids: list[Any]) -> Session:
-        args = self._args(tree, self._plain(kids[2]))
+        args = self._properties(tree, kids[2])
         return Session(span=span_of(tree), name=self.name(kids[0]), agent=self.name(kids[1]), args=args)
 
     def _on_resume(self, tree: Tree[Any], kids: list[Any]) -> Session:
-        args = self._args(tree, self._plain(kids[1]))
+        args = self._properties(tree, kids[1])
         return Session(span=span_of(tree), agent=self.name(kids[0]), resume=True, args=args)
 
     def _on_do_call(self, tree: Tree[Any], kids: list[Any]) -> DoBlock:
         return DoBlock(span=span_of(tree), block=self.name(kids[0]), args=self._args(tree, self._plain(kids[1])))
+
+    def _properties(self, tree: Tree[Any], inputs: Inputs | None) -> tuple[Argument, ...]:
+        return with_model_word(self._args(tree, self._plain(inputs)))
 
     def _plain(self, inputs: Inputs | None) -> Inputs | None:
         if inputs and inputs.spread:

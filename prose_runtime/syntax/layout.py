@@ -78,7 +78,7 @@ class _Scanner:
     def __init__(self, source: Source, span: Span, out: Collector):
         self.text = source.text
         self.span = span
-        self.end = span.end
+        self.end = min(span.end, len(self.text))
         self.out = out
         self.rewinds = 0
 

@@ -10,11 +10,12 @@ from prose_runtime.diagnostics import Collector, Edit, Fix
 from prose_runtime.nodes import (
     Agent,
     Append,
-    Argument,
     Bind,
     Block,
     BlockDef,
+    Branch,
     Break,
+    Catch,
     Choice,
     Condition,
     Constant,
@@ -38,6 +39,7 @@ from prose_runtime.nodes import (
     Output,
     Parallel,
     ParallelOptions,
+    Pipeline,
     Repeat,
     Return,
     Sleep,
@@ -47,9 +49,9 @@ from prose_runtime.nodes import (
     Try,
     Use,
 )
-from prose_runtime.nodes import Pipeline as PipelineNode
 from prose_runtime.syntax import conditions, strings
-from prose_runtime.syntax.expressions import ExpressionBuilder, Pair, span_of
+from prose_runtime.syntax.expressions import ExpressionBuilder, Pair, span_of, with_model_word
+from prose_runtime.syntax.outer import trimmed
 from prose_runtime.text import Source, Span
 
 if TYPE_CHECKING:
@@ -121,7 +123,7 @@ class StatementBuilder(ExpressionBuilder):
         stages = self.around.stages()
         if not stages:
             return value
-        return PipelineNode(span=Span(value.span.start, stages[-1].span.end), source=value, stages=stages)
+        return Pipeline(span=Span(value.span.start, stages[-1].span.end), source=value, stages=stages)
 
     def _reach(self, tree: Tree[Any], *inner: Node | None) -> Span:
         """The span of a line's construct, up to the end of all that belongs to it."""
@@ -237,7 +239,7 @@ class StatementBuilder(ExpressionBuilder):
     def _on_agent(self, tree: Tree[Any], kids: list[Any]) -> Agent:
         self._colon(tree, kids, "agent")
         end = max([span_of(tree).end, *(arg.span.end for arg in self.below)])
-        return Agent(span=Span(span_of(tree).start, end), name=self.name(kids[0]), args=self.below)
+        return Agent(span=Span(span_of(tree).start, end), name=self.name(kids[0]), args=with_model_word(self.below))
 
     def _on_block(self, tree: Tree[Any], kids: list[Any]) -> BlockDef:
         body = self._body(tree, kids, "block")
@@ -316,7 +318,7 @@ class StatementBuilder(ExpressionBuilder):
             return strings.template(self.source, span, self.out)
         stars = next((mark for mark in ("***", "**") if text.startswith(mark) and text.endswith(mark)), "")
         if stars and len(text) > 2 * len(stars):
-            span = conditions.trimmed(self.source.text, Span(span.start + len(stars), span.end - len(stars)))
+            span = trimmed(self.source.text, Span(span.start + len(stars), span.end - len(stars)))
         return strings.bare(self.source, span, self.out)
 
     def _on_option(self, tree: Tree[Any], kids: list[Any]) -> Part:
@@ -398,7 +400,8 @@ class StatementBuilder(ExpressionBuilder):
         return Do(span=self._reach(tree, body), body=body)
 
     def _on_stage(self, tree: Tree[Any], kids: list[Any]) -> Part:
-        kind, names = str(kids[0]), kids[1] or ()
+        kind: Any = str(kids[0])
+        names: tuple[Name, ...] = kids[1] or ()
         if len(names) != (2 if kind == "reduce" else 0):
             self.out.error(
                 "stage-names",
@@ -408,7 +411,7 @@ class StatementBuilder(ExpressionBuilder):
             )
         body = self._body(tree, kids, kind)
         span = self._reach(tree, body)
-        stage: Any = Stage(span=span, kind=kind, body=body, names=names)  # type: ignore[arg-type]
+        stage = Stage(span=span, kind=kind, body=body, names=names)
         return Part("stage", span, body, stage=stage)
 
     # the brackets and counters of heads
@@ -492,22 +495,13 @@ def _maximum(settings: Settings | None) -> Expr | None:
     return next((pair.value for pair in settings.pairs if pair.key == "max"), None) if settings else None
 
 
-def _branch(span: Span, condition: Condition, body: Block) -> Any:
-    from prose_runtime.nodes import Branch
-
+def _branch(span: Span, condition: Condition, body: Block) -> Branch:
     return Branch(span=span, condition=condition, body=body)
 
 
-def _catch(part: Part | None) -> Any:
-    from prose_runtime.nodes import Catch
-
+def _catch(part: Part | None) -> Catch | None:
     return Catch(span=part.span, body=part.block, var=part.var) if part else None
 
 
 def _option(part: Part) -> Option:
     return Option(span=part.span, label=part.label, body=part.block)
-
-
-def arguments(pairs: list[Pair]) -> tuple[Argument, ...]:
-    """The lines below a call as its inputs."""
-    return tuple(pair.argument() for pair in pairs)
