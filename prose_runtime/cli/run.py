@@ -207,7 +207,8 @@ async def _finish(record: RunRecord, result: Result) -> None:
     try:
         await record.finish(result.status, result.as_json())
     except RecordError as error:  # the result is there all the same
-        _say(f"warning: {error.message}")
+        if not isinstance(result.error, RecordError):
+            _say(f"warning: {error.message}")
 
 
 # printing

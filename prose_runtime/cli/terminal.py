@@ -76,7 +76,9 @@ class Progress:
         name = self._name(event.step)
         now = self._clock()
         begun = self._open.pop(event.step, now)
-        if event.error is not None:
+        if event.error is not None and event.error.get("kind") == "cancelled":
+            self.line(f"stop {name}", "yellow")
+        elif event.error is not None:
             self.line(f"fail {name}: {event.error.get('message')}", "red")
         elif event.recorded:
             self.line(f"kept {name}: {preview(event.output)}", "green")

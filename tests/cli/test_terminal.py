@@ -55,10 +55,13 @@ def test_failure_retry_repair_and_record_are_told() -> None:
         CallFinished("call a", error={"message": "no key"}),
         begin("call b", "antithesis", attempt=2),
         CallFinished("call b", output="x", recorded=True),
+        begin("call c", "branch"),
+        CallFinished("call c", error={"kind": "cancelled", "message": "cancelled"}),
     )
     assert "0.5 s" in text
     assert "overloaded" in text
     assert "fail thesis: no key" in text
+    assert "stop branch" in text
     assert "attempt 2" in text
     assert "kept antithesis" in text
 
