@@ -42,6 +42,7 @@ def console(text: str) -> Iterator[tuple[str, str]]:
 
 
 def shows(shown: str, have: str) -> bool:
-    """Whether the output is what is shown; a line ``...`` stands for any lines."""
-    pattern = "".join(r"(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in shown.splitlines())
+    """Whether the output is what is shown; ``...`` stands for anything in a line, alone in a line for any lines."""
+    lines = [".*".join(map(re.escape, line.split("..."))) + "\n" for line in shown.splitlines()]
+    pattern = "".join("(?:.*\n)*?" if line == ".*\n" else line for line in lines)
     return re.fullmatch(pattern, have if have.endswith("\n") or not have else have + "\n") is not None
