@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -129,9 +130,15 @@ def number(value: Value) -> int | float | None:
         return value
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         text = value.strip()
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
+        if len(text) <= _LONGEST_INTEGER and text.lstrip("+-").isdigit():
+            return int(text)
+        spelled = float(text)
+        return spelled if math.isfinite(spelled) else None
     return None
 
+
+_LONGEST_INTEGER = 300
+"""Digits up to which text is read exactly; Python refuses integers of some thousands of digits."""
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 

@@ -51,7 +51,8 @@ async def bind(node: Bind, act: Activation) -> Completion:
     elif isinstance(node.target, Destructure):
         itself = act.unit.program.analysis.itself
         for name in node.target.names:
-            act.frame.bind(name.id, value if name in itself else field(value, name.id), result=result)
+            own = name in itself and not (isinstance(value, dict) and name.id in value)
+            act.frame.bind(name.id, value if own else field(value, name.id), result=result)
     else:
         await _store(node.target, value, act)
     return Completion("normal", value)
