@@ -51,13 +51,15 @@ def read_blocks(source: Source, start: int = 0) -> list[MarkdownBlock]:
     state.process(text if text.endswith("\n") else text + "\n")
     state.cursor = start
     _PARSER.parse(state)
-    tokens = state.tokens
-    starts = [token["start"] for token in tokens[1:]]
+    # Indented code goes past the rules, and its cursor has not moved.
+    placed = sorted((token.get("start", token.get("near", 0)), at) for at, token in enumerate(state.tokens))
+    ends = [begin for begin, _ in placed[1:]]
     blocks = []
-    for token, end in zip(tokens, [*starts, len(text)], strict=False):
+    for (begin, at), end in zip(placed, [*ends, len(text)], strict=False):
+        token = state.tokens[at]
         if token["type"] != "blank_line":
-            begin = token["start"]
-            span = Span(begin, begin + len(text[begin:end].rstrip()))
+            # Link definitions leave no token, so that a block may seem to reach further than it does.
+            span = Span(begin, begin + len(text[begin : token.get("end", end)].rstrip()))
             blocks.append(_block(token, span, text))
     return blocks
 
@@ -103,7 +105,7 @@ class _State(BlockState):
         self.tokens[-1].setdefault("start", start)
 
     def append_token(self, token: dict[str, Any]) -> None:
-        token.setdefault("start", self.cursor)
+        token["near"] = self.cursor
         super().append_token(token)
 
 
@@ -118,17 +120,29 @@ class _Parser(BlockParser):
         start = state.cursor
         known = len(state.tokens)
         end = super().parse_method(m, state)
-        if len(state.tokens) > known:
-            # The first new token is the one of this rule, even when another one ended it: a list is put before it.
-            state.tokens[known]["start"] = start
+        for token in state.tokens[known:]:
+            # A block that ended this one has been through here already and knows its place.
+            token.setdefault("start", start)
         return end
 
     def parse_atx_heading(self, m: re.Match[str], state: BlockState) -> int:
         end = super().parse_atx_heading(m, state)
         token = state.last_token()
+        token["end"] = min(end, len(state.src))
         if isinstance(state, _State) and token["attrs"]["level"] <= 3:
             state.section = section_key(token["text"])
         return end
+
+    def parse_block_quote(self, m: re.Match[str], state: BlockState) -> int:
+        """A quote ends at the first line that has no mark and starts something; mistune lets it swallow headings."""
+        state.append_token({"type": "block_quote"})
+        at = state.find_line_end()
+        while at < state.cursor_max:
+            line = state.get_line(at)
+            if not _QUOTED.match(line) and (not line.strip() or _STARTS.match(line)):
+                break
+            at += len(line)
+        return at
 
     def parse_fenced_code(self, m: re.Match[str], state: BlockState) -> int | None:
         info = m["fenced_3"].strip()
@@ -140,11 +154,14 @@ class _Parser(BlockParser):
         end, after, closed = _fence_end(state.src, content, m["fenced_2"], executable)
         opening = Span(m.start("fenced_2"), m.start("fenced_3") + len(info) if info else m.end("fenced_2"))
         token = {"type": "block_code", "raw": "", "fence": FenceParts(opening, label, Span(content, end), closed)}
+        token["end"] = after
         state.append_token(token)
         return after
 
 
 _PARSER = _Parser()
+_QUOTED = re.compile(r"[ ]{0,3}>")
+_STARTS = re.compile(r"[ ]{0,3}(?:#{1,6}[ \t]|```|~~~|[-*+][ \t]|1[.)][ \t]|<!--|(?:[-*_][ \t]*){3,}$)")
 
 
 def _fence_end(text: str, start: int, marker: str, executable: bool) -> tuple[int, int, bool]:

@@ -10,6 +10,7 @@ from prose_runtime.diagnostics import Collector, Diagnostic
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Block, Fence, Section, Spec
 from prose_runtime.syntax.delegation import parse_block
+from prose_runtime.syntax.fixtures import read_expectations, read_fixtures
 from prose_runtime.syntax.frontmatter import read_frontmatter
 from prose_runtime.syntax.instances import read_instances
 from prose_runtime.syntax.names import JAVASCRIPT_LABELS
@@ -112,6 +113,7 @@ def _spec(source: Source, area: Area, out: Collector, *, kind: str, name_span: S
     distinct(named, out, "name")
     taken = {name for name, _ in named}
     body, javascript = _program(source, area, kind, name_span, out)
+    more |= _test(source, area, out) if kind == "test" else {}
     return Spec(
         source=source,
         name_span=name_span,
@@ -130,6 +132,16 @@ def _spec(source: Source, area: Area, out: Collector, *, kind: str, name_span: S
         javascript=javascript,
         **more,
     )
+
+
+def _test(source: Source, area: Area, out: Collector) -> dict[str, Any]:
+    fixtures = area.first("fixtures")
+    found = [
+        expectation
+        for section in area.all("expects", "expects not")
+        for expectation in read_expectations(source, section, negated=section.key == "expects not")
+    ]
+    return {"fixtures": read_fixtures(source, fixtures, out) if fixtures else (), "expectations": tuple(found)}
 
 
 def _not_slots(rows: Mapping[str, Declared], slots: tuple[Any, ...]) -> dict[str, Declared]:

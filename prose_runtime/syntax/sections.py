@@ -177,7 +177,8 @@ class _Reader:
                 self.area.preamble = self.source.slice(Span(self.area.preamble_start, end)).strip()
         else:
             self.area.opening = False
-            start = min(heading.span.end + 1, end)
+            line_end = text.find("\n", heading.span.end, end)
+            start = end if line_end < 0 else line_end + 1
             body = Span(start, start + len(text[start:end].rstrip()))
             self.area.sections.append(self._node(heading, body))
         self.bullets, self.fences = [], []
@@ -185,7 +186,7 @@ class _Reader:
     def _node(self, heading: MarkdownBlock, body: Span) -> Section:
         title = self.source.text[heading.title.start : heading.title.end]
         return Section(
-            span=Span(heading.span.start, max(heading.span.end, body.end)),
+            span=Span(heading.span.start, body.end if body.start < body.end else heading.span.end),
             key=section_key(title),
             title=title,
             title_span=heading.title,

@@ -138,3 +138,9 @@ def test_a_number_inside_running_text_starts_no_bullet():
 def test_a_fence_in_an_item_holds_no_bullets():
     assert bullets("- a:\n  ```\n  - x\n  ```\n- b\n") == ([("a:", ["```", "- x", "```"]), "b"], [])
     assert bullets("- a:\n  ```\n  - x\n\n- b\n")[1] == ["unclosed-fence"]
+
+
+def test_quotes_and_link_definitions_swallow_no_heading():
+    assert blocks("> quote\nlazy\n### Slots\n") == [("other", "> quote\nlazy"), ("heading", "### Slots")]
+    assert blocks("### Slots\n[a]: http://b\n\n- x\n") == [("heading", "### Slots"), ("list", "- x")]
+    assert [kind for kind, _ in blocks("> quote\n2. z\n***\n<!-- c -->\n# h\n")][-1] == "heading"
