@@ -165,12 +165,47 @@ class Instance(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Fixture(Node):
+    """``- `name`: value`` of a test. ``text`` stands behind the colon; what stands below it is ``bullets`` or ``block``.
+
+    ``label`` is the first word behind the fence around the block, None when it has no fence.
+    """
+
+    name: str
+    name_span: Span
+    text: str = ""
+    block: str | None = None
+    label: str | None = None
+    bullets: tuple[Bullet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Expectation(Node):
+    """A sentence of Expects, or of Expects Not (``negated``): ``text`` is all of it, ``claim`` what it says of ``path``.
+
+    ``path`` is the output that is meant (``a``, ``a.b[0]``), None for the whole result. A fenced ``block`` below is
+    the operand of the claim; ``label`` is as in a Fixture. ``ticked``: the path stands in backticks.
+    """
+
+    text: str
+    claim: str
+    claim_span: Span
+    path: str | None = None
+    path_span: Span | None = None
+    ticked: bool = False
+    negated: bool = False
+    block: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Spec(Node):
     """A spec file, or an inline component of one (kind ``function``, no body of its own or an Execution).
 
     ``body`` is the program of Delegation or Execution; ``javascript`` the fence of a composite's Delegation Loop.
     ``sections`` holds every section as it stands, so that those without a node of their own can be read as data;
-    ``preamble`` is the text between the title, or a component's heading, and the first section.
+    ``preamble`` is the text between the title, or a component's heading, and the first section. ``fixtures`` and
+    ``expectations`` are those of a test.
     """
 
     source: Source
@@ -191,6 +226,8 @@ class Spec(Node):
     components: tuple[Spec, ...] = ()
     body: Block | None = None
     javascript: Fence | None = None
+    fixtures: tuple[Fixture, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
 
     def section(self, *keys: str) -> Section | None:
         """The first section with one of these lower-case titles."""

@@ -1,0 +1,262 @@
+"""What a test gives to its subject: inputs and config by type, and what answers in its slots.
+
+An input or config item takes a value as Config spells it: ``"text"``, bare text, numbers, JSON, YAML in a fence, or
+nested bullets. A slot, and the words ``default`` and ``judge`` for the services of these names, takes:
+
+    - `writer`: scribe                          a service of prose.yml, a provider, the path of a function spec
+    - `writer`: "always this"                   a quoted text: this reply to every call
+    - `writer`: ["first", "second"]             scripted replies in the order of the calls
+    - `writer`: replies: ["first", {error: "busy", kind: overloaded}]    a script as in prose.yml: replies, rules, else
+    - `stages`: [scribe, editor]                a list slot: one service each
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from prose_runtime.check.tables import Analysis
+from prose_runtime.diagnostics import Collector, did_you_mean
+from prose_runtime.errors import UsageError
+from prose_runtime.nodes import Bullet, Fixture, Slot, Spec
+from prose_runtime.services.bindings import Bindings, InstanceSettings, ServiceSettings
+from prose_runtime.services.script import INSTRUCTION
+from prose_runtime.syntax.config_values import BadValue, describe, fits, read_type, read_value
+from prose_runtime.syntax.entries import read_entry
+from prose_runtime.syntax.fixtures import names_value
+from prose_runtime.syntax.phrases import Phrase
+from prose_runtime.syntax.yaml_values import Yaml
+from prose_runtime.text import Source, Span
+
+SERVICES = ("default", "judge")
+"""Fixture names that stand for services of prose.yml, unless the subject has an input or slot of that name."""
+
+_SCRIPT = ("replies", "repeat", "rules", "else")
+_DATA_LABELS = ("yaml", "yml", "json")
+
+
+@dataclass(slots=True)
+class Given:
+    """What a test's fixtures come to.
+
+    Attributes:
+        inputs, config: Values by name.
+        bind: For each slot a word or a list of words.
+        services: Services that the fixtures define, under names of their own.
+        words: What stands in for ``default`` and ``judge`` of prose.yml.
+    """
+
+    inputs: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    bind: dict[str, Any] = field(default_factory=dict)
+    services: dict[str, ServiceSettings | InstanceSettings] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
+
+    def bindings(self, beside: Path) -> Bindings:
+        """The bindings of the prose.yml that holds for a test, with the services of its fixtures.
+
+        Raises:
+            UsageError: prose.yml has faults.
+        """
+        loaded = Bindings.load(beside, beside.absolute().parent)
+        changed = {"services": {**loaded.config.services, **self.services}, **self.words}
+        return Bindings(loaded.config.model_copy(update=changed), loaded.path, cwd=beside.absolute().parent)
+
+
+def read_given(test: Spec, subject: Analysis) -> Given:
+    """Sort the fixtures into inputs, config and slots of the subject, each value by its declared type.
+
+    Raises:
+        UsageError: A name that the subject does not have, or a value that is none of its type; with its place.
+    """
+    given = Given()
+    slots = {slot.name: slot for slot in subject.spec.slots}
+    config = {entry.name: entry.type for entry in subject.spec.config}
+    inputs = {name: parameter.type for name, parameter in subject.inputs.items()}
+    for fixture in test.fixtures:
+        try:
+            if fixture.name in slots:
+                given.bind[fixture.name] = _binding(fixture, slots[fixture.name], given)
+            elif fixture.name in config:
+                given.config[fixture.name] = value_of(fixture, config[fixture.name])
+            elif fixture.name in inputs:
+                given.inputs[fixture.name] = value_of(fixture, inputs[fixture.name])
+            elif fixture.name in SERVICES:
+                given.words[fixture.name] = _service(_raw(fixture), fixture, given)
+            else:
+                raise _unknown(fixture, subject.spec, [*slots, *config, *inputs])
+        except UsageError as error:
+            error.where = error.where or test.source.where(fixture.name_span)
+            raise
+    return given
+
+
+def _unknown(fixture: Fixture, subject: Spec, known: list[str]) -> UsageError:
+    listed = f"it has {', '.join(f'`{name}`' for name in known)}" if known else "it takes none"
+    message = f"{subject.name} has no input, config item or slot `{fixture.name}`"
+    return UsageError(message, help=did_you_mean(fixture.name, known) or listed)
+
+
+# values
+
+
+def value_of(fixture: Fixture, spelling: str | None) -> Any:
+    """The value of an input or config item of a type.
+
+    Raises:
+        UsageError: It is no value of that type.
+    """
+    try:
+        value = _typed(fixture, spelling)
+    except BadValue as error:
+        why = f"; {error}" if str(error) else ""
+        raise UsageError(f"the fixture `{fixture.name}` is not {describe(spelling)}{why}") from None
+    if not fits(value, spelling) and value is not None:
+        raise UsageError(f"the fixture `{fixture.name}` is not {describe(spelling)}")
+    return value
+
+
+def _typed(fixture: Fixture, spelling: str | None) -> Any:
+    if fixture.text:
+        return _inline(fixture.text, spelling)
+    if fixture.block is not None:
+        data = fixture.label in _DATA_LABELS or (fixture.label is None and _structured(spelling))
+        return _yaml(fixture.block) if data else fixture.block
+    return _from_bullets(fixture.bullets, spelling) if fixture.bullets else None
+
+
+def _structured(spelling: str | None) -> bool:
+    return read_type(spelling).kind in ("object", "array")
+
+
+def _inline(text: str, spelling: str | None) -> Any:
+    """A value on the bullet's own line. Without a declared type a text that only begins like JSON is text."""
+    bare = Phrase(text, ((0, 0),)).unwrapped().text
+    try:
+        return read_value(bare, spelling)
+    except BadValue:
+        if spelling is None:
+            return bare
+        raise
+
+
+def _from_bullets(bullets: Iterable[Bullet], spelling: str | None) -> Any:
+    """Nested bullets: an object when each is ``name: value`` and no list is due, else a list."""
+    kind = read_type(spelling)
+    rows = list(bullets)
+    if kind.kind != "array" and all(names_value(bullet.text) for bullet in rows):
+        return dict(_named(bullet) for bullet in rows)
+    item = spelling.strip("`").removesuffix("[]") if spelling and spelling.strip("`").endswith("[]") else None
+    return [_element(bullet, item) for bullet in rows]
+
+
+def _named(bullet: Bullet) -> tuple[str, Any]:
+    entry = read_entry(Phrase(bullet.text, ((0, 0),)))
+    assert entry is not None
+    if bullet.bullets and not entry.rest:
+        return entry.name.text, _from_bullets(bullet.bullets, None)
+    return entry.name.text, _inline(entry.rest.text, None)
+
+
+def _element(bullet: Bullet, spelling: str | None) -> Any:
+    if bullet.bullets:
+        inner = _from_bullets(bullet.bullets, None)
+        if not bullet.text:
+            return inner
+        if isinstance(inner, dict) and names_value(bullet.text):
+            # As in YAML, the first entry of an object may stand on the line of its dash.
+            return dict([_named(Bullet(span=bullet.span, text=bullet.text, text_span=bullet.text_span))]) | inner
+    return _inline(bullet.text, spelling)
+
+
+def _yaml(text: str) -> Any:
+    """A YAML or JSON text. Raises BadValue that says what is wrong with it."""
+    source = Source("", text)
+    out = Collector(source)
+    reader = Yaml(source, Span(0, len(source.text)), out, "yaml")
+    root = reader.root()
+    value = None if root is None or out.items else reader.value(root)
+    if out.items:
+        raise BadValue(out.items[0].message)
+    return value
+
+
+# services
+
+
+def _binding(fixture: Fixture, slot: Slot, given: Given) -> str | list[str]:
+    raw = _raw(fixture)
+    if not slot.is_list:
+        return _service(raw, fixture, given)
+    if isinstance(raw, str) and not isinstance(raw, _Quoted):
+        return [part.unwrapped().text for part in Phrase(raw, ((0, 0),)).split()]
+    entries = raw if isinstance(raw, list) else [raw]
+    return [_service(entry, fixture, given) for entry in entries]
+
+
+class _Quoted(str):
+    """A text in quotes: a reply, where a bare word names a service."""
+
+    __slots__ = ()
+
+
+def _raw(fixture: Fixture) -> Any:
+    """What a fixture of a service spells: a word, a quoted text, a list or a mapping.
+
+    Raises:
+        UsageError: It is no YAML where YAML is due.
+    """
+    try:
+        if fixture.text:
+            return _raw_inline(fixture.text)
+        if fixture.block is not None:
+            return _yaml(fixture.block)
+        return _from_bullets(fixture.bullets, None)
+    except BadValue as error:
+        why = f": {error}" if str(error) else ""
+        raise UsageError(f"the fixture `{fixture.name}` is no YAML{why}", help=_HELP) from None
+
+
+_HELP = 'write the name of a service, a text in quotes, or replies: ["first", "second"]'
+
+
+def _raw_inline(text: str) -> Any:
+    bare = Phrase(text, ((0, 0),)).unwrapped().text
+    if bare[:1] in ("[", "{"):
+        return read_value(bare)
+    key = bare.partition(":")[0].strip().strip("`")
+    if bare != key and key in (*_SCRIPT, *INSTRUCTION):
+        return _yaml(bare)
+    value = read_value(bare, "string")
+    return _Quoted(value) if value != bare else bare
+
+
+def _service(raw: Any, fixture: Fixture, given: Given) -> str:
+    """The word for what answers: the word itself, or the name under which a new service is put."""
+    if isinstance(raw, str) and not isinstance(raw, _Quoted):
+        return raw
+    name = "fixture" if not given.services else f"fixture {len(given.services) + 1}"
+    given.services[name] = _settings(raw, fixture)
+    return name
+
+
+def _settings(raw: Any, fixture: Fixture) -> ServiceSettings | InstanceSettings:
+    if isinstance(raw, list):
+        raw = {"replies": raw}
+    elif not isinstance(raw, Mapping):
+        raw = {"replies": [str(raw) if isinstance(raw, _Quoted) else raw], "repeat": True}
+    elif raw and raw.keys() <= INSTRUCTION:
+        raw = {"replies": [raw], "repeat": True}
+    try:
+        if "pattern" in raw:
+            return InstanceSettings.model_validate(dict(raw))
+        return ServiceSettings.model_validate({"provider": "script", **raw})
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        message = f"the fixture `{fixture.name}` defines no service: `{key}`: {first['msg'].lower()}"
+        raise UsageError(message, help=_HELP) from None

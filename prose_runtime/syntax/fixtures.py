@@ -1,0 +1,117 @@
+"""The sections of a test: Fixtures, Expects and Expects Not, from bullets to nodes (LANGUAGE.md section 1)."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from prose_runtime.diagnostics import Collector
+from prose_runtime.nodes import Bullet, Expectation, Fixture, Row, Section
+from prose_runtime.syntax.entries import read_entry, says_none
+from prose_runtime.syntax.phrases import NAME, Phrase
+from prose_runtime.syntax.slots import distinct, entries, phrase
+from prose_runtime.text import Source, Span
+
+PATH = rf"{NAME}(?:\.{NAME}|\[(?:-?\d{{1,9}}|\"[^\"\]`]*\"|'[^'\]`]*')\])*"
+"""An output, or a place in it: ``a``, ``a.b``, ``a[0]``, ``a["b"]``."""
+
+_SUBJECT = re.compile(rf"(?:\*\*)?(?:`(?P<tick>{PATH})`|(?P<bare>{PATH})(?=\s*:(?:\s|$)))(?:\*\*)?\s*(?P<colon>:)?\s*")
+_FENCE = re.compile(
+    r"(?P<mark>`{3,}|~{3,})\s*(?P<label>[^\s`]*)[^\n]*\n(?P<text>.*?)(?:^(?P=mark)[`~]*\s*\Z|\Z)", re.M | re.S
+)
+_ERROR_WORDS = ("raises", "throws", "fails", "error")
+
+
+class Below(NamedTuple):
+    """The lines below a bullet: their text, and the label of the fence around them when there is one."""
+
+    text: str
+    label: str | None
+
+
+def read_fixtures(source: Source, section: Section, out: Collector) -> tuple[Fixture, ...]:
+    """The Fixtures section."""
+    found = []
+    for bullet, entry in entries(source, section, out, "input, config item or slot"):
+        below = _below(source, bullet.rows)
+        found.append(
+            Fixture(
+                span=bullet.span,
+                name=entry.name.text,
+                name_span=entry.name.span,
+                text=entry.rest.text,
+                block=below.text if below else None,
+                label=below.label if below else None,
+                bullets=bullet.bullets,
+            )
+        )
+    distinct(((fixture.name, fixture.name_span) for fixture in found), out, "fixture")
+    return tuple(found)
+
+
+def read_expectations(source: Source, section: Section, *, negated: bool) -> tuple[Expectation, ...]:
+    """The sentences of Expects or Expects Not; bullets below a bullet that only names an output speak of that."""
+    found: list[Expectation] = []
+    for bullet in section.bullets:
+        if not says_none(bullet.text):
+            found += _expectations(source, bullet, None, negated)
+    return tuple(found)
+
+
+class _Subject(NamedTuple):
+    path: str
+    span: Span
+    ticked: bool
+
+
+def _expectations(source: Source, bullet: Bullet, above: _Subject | None, negated: bool) -> Iterator[Expectation]:
+    whole = phrase(source, bullet)
+    subject, claim = _split(whole)
+    subject = subject or above
+    below = _below(source, bullet.rows)
+    if not claim and bullet.bullets:
+        for child in bullet.bullets:
+            yield from _expectations(source, child, subject, negated)
+        return
+    if not whole:
+        return
+    yield Expectation(
+        span=bullet.span,
+        text=whole.text if above is None else f"`{above.path}`: {whole.text}",
+        claim=claim.text.removesuffix(":") if below else claim.text,
+        claim_span=claim.span,
+        path=subject.path if subject else None,
+        path_span=subject.span if subject else None,
+        ticked=bool(subject and subject.ticked),
+        negated=negated,
+        block=below.text if below else None,
+        label=below.label if below else None,
+    )
+
+
+def _split(whole: Phrase) -> tuple[_Subject | None, Phrase]:
+    """The output that a sentence starts with, and what it says of that."""
+    lead = whole.match(_SUBJECT)
+    if lead is None or (lead["bare"] and lead["bare"].lower() in _ERROR_WORDS):
+        return None, whole
+    name = "tick" if lead["tick"] else "bare"
+    place = whole.group(lead, name)
+    return _Subject(place.text, place.span, name == "tick"), whole.part(lead.end())
+
+
+def _below(source: Source, rows: tuple[Row, ...]) -> Below | None:
+    """The rows of a bullet as they stand in the file, without their common indentation and the fence around them."""
+    if not rows:
+        return None
+    start = source.text.rfind("\n", 0, rows[0].span.start) + 1
+    text = textwrap.dedent(source.slice(Span(start, rows[-1].span.end)))
+    fence = _FENCE.match(text)
+    return Below(fence["text"].removesuffix("\n"), fence["label"].lower()) if fence else Below(text.strip("\n"), None)
+
+
+def names_value(text: str) -> bool:
+    """Whether a bullet is ``name: value``: an entry of an object rather than an element of a list."""
+    entry = read_entry(Phrase(text, ((0, 0),)))
+    return entry is not None and entry.separated and entry.colon
