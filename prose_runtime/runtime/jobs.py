@@ -29,7 +29,8 @@ def _is_for(delegate: str, slot: str) -> bool:
 def function_job(spec: Spec) -> str:
     """The job of a function without a program: its own text, what it gets and what it returns."""
     described = spec.frontmatter.get("description")
-    parts = [described.strip() if isinstance(described, str) else "", spec.shape.own if spec.shape else ""]
+    parts = [described.strip() if isinstance(described, str) else "", spec.preamble.strip()]
+    parts.append(spec.shape.own if spec.shape else "")
     parts += [spec.text_of(key) for key in _TOLD]
     parts += _listed("You get", [(p.name, p.description) for p in spec.parameters if p.description])
     if spec.returns:
