@@ -48,7 +48,8 @@ class Answer:
     Attributes:
         step: The place in the program: the path of constructs and iterations.
         digest: Of the request's content; another digest at the same step means that the spec or inputs changed.
-        kind: ``reply``, or ``error`` when the service failed; ``value`` is then the error as JSON.
+        kind: ``reply``, or ``error`` when the service failed; ``value`` is then the error as JSON. ``event`` is no
+            answer to a request but what happened outside, such as which of several replies came first.
         service: The binding's name.
         usage: What the answer cost, as JSON.
         model: The model that answered, as its provider names it.
@@ -56,7 +57,7 @@ class Answer:
 
     step: str
     digest: str
-    kind: Literal["reply", "error"]
+    kind: Literal["reply", "error", "event"]
     value: Any
     service: str
     usage: dict[str, Any] | None = None
@@ -117,7 +118,7 @@ class Journal:
     def list(self) -> list[RunRow]:
         """All runs, newest first; works while one of them is running."""
         asked = """select run, spec, status, started,
-                   coalesce(calls, (select count(*) from answer where answer.run = run.run))
+                   coalesce(calls, (select count(*) from answer where answer.run = run.run and kind != 'event'))
                    from run order by rowid desc"""
         rows = self._rows(asked)
         return [RunRow(run, spec, self._status(run, status), at, calls) for run, spec, status, at, calls in rows]
@@ -306,7 +307,7 @@ def _unfinished(run: str, spec: str, answers: dict[str, Answer]) -> dict[str, An
     calls = [
         {"step": a.step, "target": None, "service": a.service, "inputs": None, "prompt": None,
          "output": a.value, "line": None, "usage": a.usage}
-        for a in answers.values()
+        for a in answers.values() if a.kind != "event"
     ]  # fmt: skip
     usage = {"calls": len(calls), "input_tokens": None, "output_tokens": None, "cost_usd": None}
     return {

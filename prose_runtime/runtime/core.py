@@ -80,15 +80,18 @@ class Activation:
 
 
 class Bracket:
-    """Wraps a construct: step, start event, end event with its status, and the place of an error that passes."""
+    """Wraps a construct: step, start event, end event with its status, and the place of an error that passes.
+
+    The step's name is ``label``, else the program's own for the node, else the kind.
+    """
 
     __slots__ = ("inner", "kind", "node", "outer")
 
-    def __init__(self, act: Activation, node: Node, kind: str):
+    def __init__(self, act: Activation, node: Node, kind: str, label: str | None = None):
         self.outer = act
         self.node = node
         self.kind = kind
-        self.inner = act.at(act.unit.program.labels.get(node, kind))
+        self.inner = act.at(label or act.unit.program.labels.get(node, kind))
 
     def __enter__(self) -> Activation:
         act = self.inner

@@ -33,9 +33,15 @@ async def run_unit(callee: UnitCallee, inputs: Mapping[str, Value], run: Run, pa
 
 
 async def _walk(unit: Unit, names: dict[str, Value], path: str) -> Value:
+    act = Activation(unit, Frame(names), path)
+    if unit.program.spec.javascript is not None:
+        # imported when it is needed: it brings the engine, and calls run units again
+        from prose_runtime.runtime.composite import run_javascript
+
+        return await run_javascript(unit, names, act)
     if unit.program.body is None:
         return None
-    done = await execute(unit.program.body, Activation(unit, Frame(names), path))
+    done = await execute(unit.program.body, act)
     if done.kind == "return" or not unit.outputs:
         return snapshot(done.value)
     return snapshot(unit.outputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -45,6 +45,19 @@ class LocalHost:
     async def sleep(self, seconds: float) -> None:
         """Wait."""
         await asyncio.sleep(seconds)
+
+    async def witness(self, step: str, happening: Callable[[], Awaitable[Any]]) -> Any:
+        """What happened at a step, from the record when it holds it.
+
+        Raises:
+            RecordError: It cannot be kept.
+        """
+        kept = self.record.answer(step) if self.record else None
+        if kept is not None:
+            return kept.value
+        value = await happening()
+        await self._keep(Answer(step, "", "event", value, ""))
+        return value
 
     async def ask(self, step: str, service: Service, request: Request) -> Reply:
         """Answer a request, from the record when it holds one for this step.

@@ -29,7 +29,7 @@ async def run_program(
     Raises:
         ProseError: The run ended without a result.
     """
-    if program.body is None:
+    if program.body is None and program.spec.javascript is None:
         return await _ask_function(run, program, inputs)
     return await run_unit(UnitCallee(program.spec.name, program, slots, config), inputs, run, "")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -30,6 +30,14 @@ class Host(Protocol):
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
+        ...
+
+    async def witness(self, step: str, happening: Callable[[], Awaitable[Any]]) -> Any:
+        """What happened outside at a step, as JSON: from the record, or by waiting for it and recording it.
+
+        It is for what is no answer of a service and yet decides how the program goes on, such as which of several
+        replies came first.
+        """
         ...
 
     def emit(self, event: Event) -> None:
@@ -82,6 +90,14 @@ class Wiring(Protocol):
 
     def model(self, name: str) -> str:
         """The model that an alias of prose.yml stands for."""
+        ...
+
+    def services(self) -> list[str]:
+        """The names of the services and instances that prose.yml configures."""
+        ...
+
+    def configured(self, name: str) -> Callee | None:
+        """The callee for a service or instance of prose.yml, or None when there is none of that name."""
         ...
 
     def spec(self, program: Program, spec: Spec, name: str) -> Callee:

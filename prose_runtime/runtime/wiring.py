@@ -43,6 +43,14 @@ class LocalWiring:
         """The model that an alias stands for."""
         return self.bindings.model_id(name)
 
+    def services(self) -> list[str]:
+        """The names of the services and instances that prose.yml configures."""
+        return list(self.bindings.config.services)
+
+    def configured(self, name: str) -> Callee | None:
+        """The callee for a service or instance of prose.yml, or None when there is none of that name."""
+        return self._bound(self.bindings.resolve(name)) if name in self.bindings.config.services else None
+
     def _service(self, binding: Binding) -> ServiceCallee:
         service = self.bindings.service(binding)
         settings = binding.settings
@@ -176,9 +184,9 @@ class LocalWiring:
 
     def _elsewhere(self, unit: Unit, name: str, slot: Slot) -> ServiceRef:
         """A service of prose.yml, never one that the user did not configure; else a spec of that name."""
-        if name in self.bindings.config.services:
-            binding = self.bindings.resolve(name, slot.name)
-            return ServiceRef(name, slot.name, self._bound(binding))
+        configured = self.configured(name)
+        if configured is not None:
+            return ServiceRef(name, slot.name, configured)
         path = self.project.find(name, Path(unit.program.spec.source.path))
         if path is None:
             known = [c.name for c in unit.program.spec.components] + list(self.bindings.config.services)
@@ -210,7 +218,5 @@ def runnable(analysis: Analysis) -> None:
     spec = analysis.spec
     if spec.kind == "test":
         raise UsageError(f"{spec.name} is a test, not something to run")
-    if spec.javascript is not None:
-        raise UsageError(f"{spec.name} is a composite with JavaScript, which this version does not run")
-    if spec.body is None and (spec.slots or spec.kind == "pattern"):
+    if spec.body is None and spec.javascript is None and (spec.slots or spec.kind == "pattern"):
         raise UsageError(f"{spec.name} has no Delegation to run", help="add a `### Delegation` section with a program")
