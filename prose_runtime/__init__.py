@@ -9,7 +9,6 @@ print(result.value)
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,6 +90,8 @@ async def arun(
 
 def run(spec: Spec | str | Path, inputs: Mapping[str, Any] | None = None, **options: Any) -> Result:
     """As ``arun``, for callers without an event loop."""
+    import asyncio
+
     return asyncio.run(arun(spec, inputs, **options))
 
 
