@@ -104,8 +104,13 @@ class Project:
         found = self.candidates(reference, beside)
         return found[0] if len(found) == 1 else None
 
-    def candidates(self, reference: str, beside: Path) -> list[Path]:
-        """The files that a reference can mean at the first place that has any: folder, project, library."""
+    def candidates(
+        self, reference: str, beside: Path, accept: Callable[[Path], bool] = lambda path: True
+    ) -> list[Path]:
+        """The files that a reference can mean at the first place that has any: folder, project, library.
+
+        ``accept`` says of a file with the right name whether it is looked at.
+        """
         folder = _folder(beside)
         if "/" in reference or "\\" in reference:
             return self._at_path(reference, folder)
@@ -116,7 +121,7 @@ class Project:
             lambda: self._specs_in(library()),
         )
         for number, place in enumerate(places):
-            named = [path for path in place() if self._has_name(path, name)]
+            named = [path for path in place() if self._has_name(path, name) and accept(path)]
             found = [path for path in _best(named, name) if number or self._allowed(path)]
             if found:
                 return found

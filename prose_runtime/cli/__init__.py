@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "run",
     "check": "check",
     "explain": "check",
+    "test": "test",
     "new": "new",
     "runs": "runs",
     "resume": "runs",

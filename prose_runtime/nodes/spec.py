@@ -166,7 +166,7 @@ class Instance(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Fixture(Node):
-    """``- `name`: value`` of a test. ``text`` stands behind the colon; what stands below it is ``bullets`` or ``block``.
+    """``- `name`: value`` of a test. ``text`` stands behind the colon; what stands below is ``bullets`` or ``block``.
 
     ``label`` is the first word behind the fence around the block, None when it has no fence.
     """
@@ -181,7 +181,7 @@ class Fixture(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Expectation(Node):
-    """A sentence of Expects, or of Expects Not (``negated``): ``text`` is all of it, ``claim`` what it says of ``path``.
+    """A sentence of Expects, or of Expects Not (``negated``): ``text`` is all of it, ``claim`` what it says of a value.
 
     ``path`` is the output that is meant (``a``, ``a.b[0]``), None for the whole result. A fenced ``block`` below is
     the operand of the claim; ``label`` is as in a Fixture. ``ticked``: the path stands in backticks.

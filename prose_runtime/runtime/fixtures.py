@@ -125,7 +125,7 @@ def _typed(fixture: Fixture, spelling: str | None) -> Any:
         return _inline(fixture.text, spelling)
     if fixture.block is not None:
         data = fixture.label in _DATA_LABELS or (fixture.label is None and _structured(spelling))
-        return _yaml(fixture.block) if data else fixture.block
+        return read_yaml(fixture.block) if data else fixture.block
     return _from_bullets(fixture.bullets, spelling) if fixture.bullets else None
 
 
@@ -173,7 +173,7 @@ def _element(bullet: Bullet, spelling: str | None) -> Any:
     return _inline(bullet.text, spelling)
 
 
-def _yaml(text: str) -> Any:
+def read_yaml(text: str) -> Any:
     """A YAML or JSON text. Raises BadValue that says what is wrong with it."""
     source = Source("", text)
     out = Collector(source)
@@ -214,7 +214,7 @@ def _raw(fixture: Fixture) -> Any:
         if fixture.text:
             return _raw_inline(fixture.text)
         if fixture.block is not None:
-            return _yaml(fixture.block)
+            return read_yaml(fixture.block)
         return _from_bullets(fixture.bullets, None)
     except BadValue as error:
         why = f": {error}" if str(error) else ""
@@ -230,7 +230,7 @@ def _raw_inline(text: str) -> Any:
         return read_value(bare)
     key = bare.partition(":")[0].strip().strip("`")
     if bare != key and key in (*_SCRIPT, *INSTRUCTION):
-        return _yaml(bare)
+        return read_yaml(bare)
     value = read_value(bare, "string")
     return _Quoted(value) if value != bare else bare
 

@@ -41,6 +41,7 @@ class RunRequest:
         base: The folder from which words of ``bind`` count.
         record: Whether the run is recorded; the caller opens the record.
         contracts: How contracts are checked.
+        bindings: What words mean, when that is not to be read from the prose.yml that holds for the spec.
     """
 
     spec_path: Path | str
@@ -50,6 +51,7 @@ class RunRequest:
     base: Path = field(default_factory=Path.cwd)
     record: bool = True
     contracts: ContractMode = "structural"
+    bindings: Bindings | None = None
 
 
 @dataclass(slots=True)
@@ -82,7 +84,7 @@ def prepare(request: RunRequest) -> Prepared:
         raise CheckFailed(found)
     runnable(analysis)
     check_inputs(analysis, request.inputs, request.config)
-    bindings = Bindings.load(path, request.base)
+    bindings = request.bindings or Bindings.load(path, request.base)
     wiring = LocalWiring(bindings, project)
     slots = _slots(analysis, request, wiring)
     unbound = [slot.name for slot in analysis.spec.slots if slot.name not in request.bind]

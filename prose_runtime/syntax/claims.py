@@ -7,7 +7,8 @@ stands, it is left to the judge. Whatever is not read here is left to the judge.
     contains X · does not contain X · mentions X (in any case) · contains X twice · contains X or Y
     starts with X · ends with X · matches /regex/ · equals X · is X · is one of X, Y
     is empty, present, absent, null, true, false · is a number, text, list, object, boolean · is a list of texts
-    has field X · has X (a field, an element, a part of a text) · has at most N items, words, characters, lines, sentences, paragraphs · is under N words
+    has field X · has X (a field, an element, a part of a text)
+    has at most N items, words, characters, lines, sentences, paragraphs · is under N words
     is at least N · is between A and B · ... and ..., ... or ...
 """
 
