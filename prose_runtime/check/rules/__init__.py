@@ -5,9 +5,11 @@ from __future__ import annotations
 from prose_runtime.check.reading import READING
 from prose_runtime.check.rule import Rule
 from prose_runtime.check.rules import (
+    bad_expectation,
     const_assigned,
     count_beyond_branches,
     instance_binding,
+    javascript_syntax,
     list_slot_called,
     loop_without_bound,
     misplaced_jump,
@@ -16,10 +18,14 @@ from prose_runtime.check.rules import (
     published_twice,
     repeat_count,
     return_missing,
+    test_expects_nothing,
+    test_subject,
     undeclared_input,
     undefined_name,
+    unknown_fixture,
     unknown_function,
     unknown_input,
+    unknown_output,
     unknown_spec,
     unknown_target,
     unreachable,
@@ -33,9 +39,11 @@ from prose_runtime.check.rules import (
 RULES: tuple[Rule, ...] = tuple(
     module.RULE
     for module in (
+        bad_expectation,
         const_assigned,
         count_beyond_branches,
         instance_binding,
+        javascript_syntax,
         list_slot_called,
         loop_without_bound,
         misplaced_jump,
@@ -44,10 +52,14 @@ RULES: tuple[Rule, ...] = tuple(
         published_twice,
         repeat_count,
         return_missing,
+        test_expects_nothing,
+        test_subject,
         undeclared_input,
         undefined_name,
+        unknown_fixture,
         unknown_function,
         unknown_input,
+        unknown_output,
         unknown_spec,
         unknown_target,
         unreachable,
