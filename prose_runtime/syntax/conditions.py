@@ -20,6 +20,9 @@ from prose_runtime.text import Source, Span
 MAX_DEPTH = 20
 """How deeply conditions may stand inside conditions before the rest is read as English."""
 
+MAX_ALTERNATIVES = 50
+"""How many constants one predicate may list before the next one is a clause of its own."""
+
 _JOINT = r"(?<![\w-])(?:and|or)(?![\w-])"
 _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*+")|(?<![A-Za-z0-9])\#[^\n]*(?=\n|\Z)')
 _WHOLE_MARK = re.compile(r"(\*\*\*|\*\*)((?:(?!\*\*).)*)\1", re.DOTALL)
@@ -78,8 +81,10 @@ class _Reader:
         if len(parts) == 1:
             return self._clause(span)
         groups: list[list[Test]] = [[self._clause(parts[0])]]
+        listed = 0
         for word, part in zip(words, parts[1:], strict=True):
-            shared = self._alternative(groups[-1][-1], word, part)
+            shared = self._alternative(groups[-1][-1], word, part) if listed < MAX_ALTERNATIVES else None
+            listed = listed + 1 if shared else 0
             if shared:
                 groups[-1][-1] = shared
             elif word == "and":
@@ -121,7 +126,9 @@ class _Reader:
         if any(hits(text, span, r"\S")):
             return None
         test = _Reader(self.source, self.out, self.depth + 1)._test(inner)
-        return test if isinstance(test, Junction) else None
+        if not isinstance(test, Junction):
+            return None
+        return Junction(span=span, text=test.text, op=test.op, parts=test.parts)
 
     def _expression(self, span: Span) -> Expr | None:
         if self.depth >= MAX_DEPTH:

@@ -9,7 +9,9 @@ finds its body, its inputs and its ``else`` ready (``statements``).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from prose_runtime.diagnostics import Collector, Edit, Fix
@@ -51,7 +53,6 @@ _PART_KINDS = {
     "catch": "try",
     "finally": "try",
     "option": "choice",
-    "stage": "a value, such as `xs`",
 }
 _FIRST_WORD = re.compile(r"[|A-Za-z_]+")
 _STAGE = r"\|\s*(?:map|pmap|filter|reduce)(?![\w-])"
@@ -262,7 +263,7 @@ class _Program:
                 continue
             if isinstance(job.result, Part):
                 if not excused:
-                    self._orphan(job)
+                    self.orphan(job)
                 found.append(Invalid(span=job.line.span, text=self.source.slice(job.line.span)))
                 found.extend(job.result.block.statements)
                 continue
@@ -270,17 +271,18 @@ class _Program:
             found.extend(job.result or ())
         return tuple(found)
 
-    def _orphan(self, job: _Job) -> None:
+    def orphan(self, job: _Job) -> None:
+        """Report a part without the construct that it belongs to."""
+        span = job.line.span
+        if job.kind == "stage":
+            self.out.error(
+                "orphan-clause", span, "this stage belongs to no value", "write the list before it: `xs | map:`"
+            )
+            return
         word = "else if" if job.kind == "elif" and job.word == "else" else job.kind
-        shown = "|" if word == "stage" else word
         owner = _PART_KINDS[job.kind]
-        named = owner if word == "stage" else f"`{owner}`"
-        self.out.error(
-            "orphan-clause",
-            job.line.span,
-            f"this `{shown}` belongs to no {named}",
-            f"it must follow {named} at the same indentation" if word != "option" else "write it below a `choice` line",
-        )
+        where = "below a `choice` line" if owner == "choice" else f"right behind the `{owner}`, indented like it"
+        self.out.error("orphan-clause", span, f"this `{word}` belongs to no `{owner}`", f"it stands {where}")
 
 
 class _Build:
@@ -311,7 +313,7 @@ class _Build:
             job.result = built
         for stage in job.children:
             if stage.kind == "stage" and not stage.taken:
-                self.program._orphan(stage)
+                self.program.orphan(stage)
                 stage.taken = True
 
     @property
@@ -439,8 +441,7 @@ class _Build:
     def clauses(self, *kinds: str) -> list[Part]:
         """The parts of these kinds that follow directly; they are taken."""
         found: list[Part] = []
-        job = self.job
-        for other in job.siblings[job.index + 1 :]:
+        for other in self._behind():
             part = other.result
             if not isinstance(part, Part) or part.kind not in kinds:
                 break
@@ -452,18 +453,22 @@ class _Build:
 
     def stages(self) -> tuple[Stage, ...]:
         """The pipeline stages below or behind the line; they are taken."""
-        job = self.job
         found: list[Stage] = []
-        behind = [other for other in job.siblings[job.index + 1 :] if not other.taken]
-        for other in [*(child for child in job.children if child.kind == "stage"), *behind]:
+        below = [child for child in self.job.children if child.kind == "stage"]
+        for other in chain(below, self._behind()):
             part = other.result
-            if other.taken or not isinstance(part, Part) or part.stage is None:
-                if other in job.children:
-                    continue
+            if not isinstance(part, Part) or part.stage is None:
                 break
             other.taken = True
             found.append(part.stage)
         return tuple(found)
+
+    def _behind(self) -> Iterator[_Job]:
+        """The lines behind this one in its block that nothing has taken."""
+        siblings = self.job.siblings
+        for index in range(self.job.index + 1, len(siblings)):
+            if not siblings[index].taken:
+                yield siblings[index]
 
 
 def _tail(line: Line) -> int:

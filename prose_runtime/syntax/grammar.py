@@ -41,14 +41,13 @@ def _lark() -> Lark:
 
 def parse(source: Source, span: Span, start: Start) -> Tree[Any] | Failure:
     """Read a span as one statement, entry, expression or clause. All positions are offsets of the file."""
-    from lark import TextSlice
     from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-    from prose_runtime.syntax.lexer import NoToken
+    from prose_runtime.syntax.lexer import NoToken, Piece
 
     parser = _lark()
     try:
-        return parser.parse(TextSlice(source.text, span.start, span.end), start=start)
+        return parser.parse(Piece(source.text, span.start, span.end), start=start)
     except NoToken as stopped:
         return Failure(stopped.position)
     except UnexpectedToken as stopped:

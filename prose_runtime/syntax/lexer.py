@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
-from lark import TextSlice, Token
+from lark import Token
 from lark.common import LexerConf
 from lark.lexer import Lexer, LexerState
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a file's text. Lark's own ``TextSlice`` counts the lines before it, which nobody needs here."""
+
+    text: str
+    start: int
+    end: int
+
 
 _Match = Callable[[str, int, int], "re.Match[str] | None"]
 
@@ -53,7 +64,7 @@ class LineLexer(Lexer):
         Raises:
             NoToken: The parser can take nothing of what stands there.
         """
-        piece: TextSlice[str] = lexer_state.text
+        piece = cast(Piece, lexer_state.text)
         position, depth, record, previous = piece.start, 0, False, ""
         while True:
             position, found = (
@@ -69,11 +80,11 @@ class LineLexer(Lexer):
                 token.type = "_COMMA"
             yield token
 
-    def _break(self, piece: TextSlice[str], position: int) -> tuple[int, Token | None]:
+    def _break(self, piece: Piece, position: int) -> tuple[int, Token | None]:
         match = self._matchers["_NL"](piece.text, position, piece.end)
         return (match.end(), _token("_NL", match)) if match else (position, None)
 
-    def _next(self, piece: TextSlice[str], position: int, parser_state: Any, record: bool) -> Token | None:
+    def _next(self, piece: Piece, position: int, parser_state: Any, record: bool) -> Token | None:
         skipped = self._skip(piece.text, position, piece.end)
         if skipped:
             position = skipped.end()

@@ -134,10 +134,12 @@ def explain(text: str, span: Span, position: int, role: str) -> Explained:
     """The sentence for a line that is no ``role``; reading stopped at an offset ``position`` of ``text``."""
     line = " ".join(text[span.start : min(span.end, span.start + 2000)].split())
     table = {"statement": STATEMENTS, "entry": ENTRIES}.get(role, ENTRIES[1:])
-    for slip in (*table, _ENGLISH):
+    for slip in table:
         match = re.match(slip.pattern, line)
         if match:
             return _filled(slip, match, _place(text, span, position))
+    if re.match(_ENGLISH.pattern, line):
+        return Explained(span, _ENGLISH.message, _ENGLISH.help)
     return _unexpected(text, span, position, role)
 
 
@@ -148,10 +150,8 @@ def _filled(slip: Slip, match: re.Match[str], place: Span) -> Explained:
 
 def _place(text: str, span: Span, position: int) -> Span:
     """The word at which reading stopped, or the whole line when it stopped at its end."""
-    if position >= span.end:
-        return Span(span.start, max(span.end, span.start))
-    match = re.compile(r"[\w-]+|\S|\s").match(text, position, span.end)
-    return Span(position, match.end() if match else position)
+    match = re.compile(r"\s*([\w-]+|\S)").match(text, position, span.end)
+    return Span(*match.span(1)) if match else span
 
 
 def _unexpected(text: str, span: Span, position: int, role: str) -> Explained:

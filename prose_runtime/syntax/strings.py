@@ -190,8 +190,9 @@ class _Reader:
         first = _FIRST.match(self.raw, span.start + 1)
         end = first.end() if first else span.end - 1
         value: Expr = Name(span=Span(span.start + 1, end), id=self.raw[span.start + 1 : end])
-        for part in _PATH_PART.finditer(self.raw, end, span.end - 1):
-            value = _step(value, part)
+        if end < span.end - 1:
+            for part in _PATH_PART.finditer(self.raw, end, span.end - 1):
+                value = _step(value, part)
         return Interpolation(span=span, value=value, raw=self.raw[span.start : span.end])
 
 
