@@ -10,6 +10,7 @@ print(result.value)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from prose_runtime.runtime.result import Result
 
 __all__ = ["arun", "check", "load", "run"]
+
+# The first import of a subpackage binds its name here; from now on `check` is the function below.
+import_module(f"{__name__}.check")
 
 
 def load(path: str | Path) -> Spec:

@@ -157,7 +157,7 @@ class Calls:
         """The slot that a word of the program means, and what is bound there."""
         name, index = None, 0
         if isinstance(use, dict) and set(use) == {_SLOT}:
-            name, index = use[_SLOT]
+            name, index = self._marked(use[_SLOT])
         elif isinstance(use, str) and use in self._texts:
             name, index = self._texts[use]
         elif isinstance(use, str) and isinstance(self.unit.slots.get(use), ServiceRef):
@@ -166,6 +166,11 @@ class Calls:
             return None
         refs = self.unit.slots[name]
         return self.unit.program.slots[name], refs[index] if isinstance(refs, list) else refs
+
+    def _marked(self, mark: Any) -> tuple[str | None, int]:
+        """The slot that the sandbox marked; a program may write anything there."""
+        marked = [(name, i) for name, bound in self.unit.slots.items() for i in range(_size(bound))]
+        return next(((name, i) for name, i in marked if mark == [name, i]), (None, 0))
 
     def _given_state(self, state: Any, callee: UnitCallee) -> dict[str, Value]:
         """The state that a composite or pattern is called with: its slots as references, all else as it is."""
@@ -194,6 +199,10 @@ class Calls:
             bound = self._bound(value)
             return bound[1].name if bound else {name: self._plain(entry) for name, entry in value.items()}
         return [self._plain(entry) for entry in value] if isinstance(value, list) else value
+
+
+def _size(bound: Value) -> int:
+    return len(bound) if isinstance(bound, list) else 1
 
 
 def _inputs(context: Any) -> dict[str, Any]:
