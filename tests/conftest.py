@@ -5,3 +5,6 @@ import os
 for name in [name for name in os.environ if name.startswith("PROSE_") or name.endswith("_API_KEY")]:
     del os.environ[name]
 os.environ["PROSE_LIVE"] = "forbid"
+
+collect_ignore = ["conformance"]
+"""Its tests in our own format belong to its cases, which run them with their settings."""

@@ -125,7 +125,12 @@ def literal(text: str) -> Operand | None:
 def _straightened(text: str) -> str:
     """The sentence without its full stop, blanks outside quotes folded, curly quotes straight."""
     text = _BLANKS.sub(lambda match: match[0] if match["quoted"] else " ", text.strip().translate(_QUOTES))
-    return re.sub(r"(?<!\.)\.$", "", text).rstrip(" ;,")
+    text = re.sub(r"(?<!\.)\.$", "", text).rstrip(" ;,")
+    return _COLON.sub(r"\1 ", text, count=1)
+
+
+_COLON = re.compile(r"^([a-z]+(?: [a-z]+){0,3}):(?: |$)", re.I)
+"""The colon between a verb and its operand."""
 
 
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "\N{NO-BREAK SPACE}": " "})
@@ -264,7 +269,8 @@ _KINDS = {
 _ELEMENTS = {f"{word}s": kind for word, kind in _KINDS.items()}
 _KIND = re.compile(
     rf"{_BE}(?:an?\s+)?(?P<non>non-?empty\s+)?(?:valid\s+|plain\s+)?(?P<kind>{'|'.join(map(re.escape, _KINDS))})"
-    rf"(?:\s+(?:of|with)\s+(?:(?P<elements>{'|'.join(map(re.escape, _ELEMENTS))})|(?P<count>.+)))?",
+    rf"(?:\s+(?:of|with)\s+(?:(?P<elements>{'|'.join(map(re.escape, _ELEMENTS))})|(?P<count>.+))"
+    rf"|\s+(?P<bound>(?:{COMPARISON}|between|from)\s+.+))?",
     re.I,
 )
 
@@ -281,8 +287,8 @@ def _kind(text: str) -> Claim | None:
     claims: list[Claim] = [Says("kind", (Operand(kind, kind),))]
     if match["non"]:
         claims.append(Negation(_says_state("empty")))
-    if match["count"]:
-        counted = _measure(f"has {match['count']}")
+    if match["count"] or match["bound"]:
+        counted = _measure(f"has {match['count']}" if match["count"] else f"is {match['bound']}")
         if counted is None:
             return None
         claims.append(counted)

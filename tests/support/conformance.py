@@ -1,7 +1,8 @@
 """Runs a conformance case: a folder with ``case.yml`` and specs. A case passes when ``faults`` finds nothing.
 
-Keys of ``case.yml``: ``run`` or ``check`` (the target) with ``args`` and ``stdin`` make the command line, ``prose_yml``
-and ``bytes`` (``crlf``, ``bom``) prepare the folder; all others are expectations, one function below for each.
+Keys of ``case.yml``: ``run``, ``check`` or ``test`` (the target) with ``args`` and ``stdin`` make the command line,
+``prose_yml`` and ``bytes`` (``crlf``, ``bom``) prepare the folder; all others are expectations, one function below for
+each. A case of ``test`` is judged by its exit code and its output alone.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ def execute(folder: Path, case: Case, tmp: Path) -> Outcome:
     if "prose_yml" in case:
         settings = yaml.safe_dump(case["prose_yml"], allow_unicode=True)
         (work / "prose.yml").write_text(settings, encoding="utf-8")
-    verb = "run" if "run" in case else "check"
+    verb = next(verb for verb in ("run", "check", "test") if verb in case)
     for change in case.get("bytes", ()):
         _change_bytes(work / case[verb], change)
-    as_json = ["--json"] if verb == "run" else ["--format", "json"]
+    as_json = {"run": ["--json"], "check": ["--format", "json"], "test": []}[verb]
     words = [prose(), verb, case[verb], *map(str, case.get("args", ())), *as_json]
     return run(words, work, home=tmp, stdin=case.get("stdin", ""))
 
@@ -48,6 +49,8 @@ def _change_bytes(path: Path, change: str) -> None:
 def faults(case: Case, outcome: Outcome) -> list[str]:
     """Everything in which the outcome differs from what the case expects."""
     found = list(_process_faults(case, outcome))
+    if "test" in case:
+        return found
     try:
         report = json.loads(outcome.stdout)
     except ValueError:
