@@ -17,7 +17,7 @@ COMMANDS = {s.text.split()[1]: s.text.strip() for s in snippets(EXAMPLES / "READ
 
 def test_every_pattern_and_every_folder_has_a_command() -> None:
     folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
-    patterns = {path.name.removesuffix(".prose.md") for path in (ROOT / "patterns").iterdir()}
+    patterns = {path.name.removesuffix(".prose.md") for path in (ROOT / "patterns").glob("*.prose.md")}
     assert folders == set(COMMANDS)
     assert patterns <= folders
 
