@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from prose_runtime.text import Span
+from prose_runtime.text import Source, Span
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -36,13 +36,21 @@ def _nodes_in(value: Any) -> Iterator[Node]:
 
 
 def dump(node: Any) -> Any:
-    """A tree as plain lists and dicts without spans, to compare or print."""
+    """A tree as plain lists and dicts without spans, to compare or print. What is absent, empty or false is left out.
+
+    A constant shows its value whatever it is.
+    """
     if isinstance(node, Node):
-        values = {f.name: getattr(node, f.name) for f in fields(node) if f.name != "source"}
-        shown = {name: dump(value) for name, value in values.items() if not isinstance(value, Span)}
-        return {"node": type(node).__name__, **{k: v for k, v in shown.items() if v not in (None, [], False)}}
+        kind = type(node).__name__
+        values = {f.name: getattr(node, f.name) for f in fields(node)}
+        shown = {name: dump(value) for name, value in values.items() if not isinstance(value, Span | Source)}
+        return {"node": kind, **{k: v for k, v in shown.items() if kind == "Constant" or not _absent(v)}}
     if isinstance(node, tuple | list) and not isinstance(node, Span):
         return [dump(entry) for entry in node]
     if isinstance(node, Mapping):
         return {str(k): dump(v) for k, v in node.items()}
     return node
+
+
+def _absent(value: Any) -> bool:
+    return value is None or value is False or value == []
