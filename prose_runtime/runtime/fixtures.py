@@ -23,7 +23,7 @@ from prose_runtime.check.tables import Analysis
 from prose_runtime.diagnostics import Collector, did_you_mean
 from prose_runtime.errors import UsageError
 from prose_runtime.nodes import Bullet, Fixture, Slot, Spec
-from prose_runtime.services.bindings import Bindings, InstanceSettings, ServiceSettings
+from prose_runtime.services.bindings import SPEC_SUFFIXES, Bindings, InstanceSettings, ServiceSettings
 from prose_runtime.services.script import INSTRUCTION
 from prose_runtime.syntax.config_values import BadValue, describe, fits, read_type, read_value
 from prose_runtime.syntax.entries import read_entry
@@ -44,27 +44,29 @@ class Given:
     """What a test's fixtures come to.
 
     Attributes:
+        folder: Where the test stands; paths in fixtures count from there.
         inputs, config: Values by name.
         bind: For each slot a word or a list of words.
         services: Services that the fixtures define, under names of their own.
         words: What stands in for ``default`` and ``judge`` of prose.yml.
     """
 
+    folder: Path
     inputs: dict[str, Any] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
     bind: dict[str, Any] = field(default_factory=dict)
     services: dict[str, ServiceSettings | InstanceSettings] = field(default_factory=dict)
     words: dict[str, str] = field(default_factory=dict)
 
-    def bindings(self, beside: Path) -> Bindings:
+    def bindings(self, test: Path) -> Bindings:
         """The bindings of the prose.yml that holds for a test, with the services of its fixtures.
 
         Raises:
             UsageError: prose.yml has faults.
         """
-        loaded = Bindings.load(beside, beside.absolute().parent)
+        loaded = Bindings.load(test)
         changed = {"services": {**loaded.config.services, **self.services}, **self.words}
-        return Bindings(loaded.config.model_copy(update=changed), loaded.path, cwd=beside.absolute().parent)
+        return Bindings(loaded.config.model_copy(update=changed), loaded.path)
 
 
 def read_given(test: Spec, subject: Analysis) -> Given:
@@ -73,7 +75,7 @@ def read_given(test: Spec, subject: Analysis) -> Given:
     Raises:
         UsageError: A name that the subject does not have, or a value that is none of its type; with its place.
     """
-    given = Given()
+    given = Given(Path(test.source.path).parent)
     slots = {slot.name: slot for slot in subject.spec.slots}
     config = {entry.name: entry.type for entry in subject.spec.config}
     inputs = {name: parameter.type for name, parameter in subject.inputs.items()}
@@ -193,7 +195,7 @@ def _binding(fixture: Fixture, slot: Slot, given: Given) -> str | list[str]:
     if not slot.is_list:
         return _service(raw, fixture, given)
     if isinstance(raw, str) and not isinstance(raw, _Quoted):
-        return [part.unwrapped().text for part in Phrase(raw, ((0, 0),)).split()]
+        return [_word(part.unwrapped().text, given) for part in Phrase(raw, ((0, 0),)).split()]
     entries = raw if isinstance(raw, list) else [raw]
     return [_service(entry, fixture, given) for entry in entries]
 
@@ -238,10 +240,16 @@ def _raw_inline(text: str) -> Any:
 def _service(raw: Any, fixture: Fixture, given: Given) -> str:
     """The word for what answers: the word itself, or the name under which a new service is put."""
     if isinstance(raw, str) and not isinstance(raw, _Quoted):
-        return raw
+        return _word(raw, given)
     name = "fixture" if not given.services else f"fixture {len(given.services) + 1}"
     given.services[name] = _settings(raw, fixture)
     return name
+
+
+def _word(text: str, given: Given) -> str:
+    """A word as it would be written at the command line: paths count from the working directory there."""
+    path = given.folder / text
+    return str(path) if text.endswith(SPEC_SUFFIXES) and path.is_file() else text
 
 
 def _settings(raw: Any, fixture: Fixture) -> ServiceSettings | InstanceSettings:

@@ -11,6 +11,7 @@ failed. A subject that ends with an error fails the test, unless the test expect
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import time
 from collections.abc import Iterable
@@ -161,10 +162,10 @@ async def _run(test: Analysis, project: Project, outcome: Outcome) -> None:
     if spec.kind != TEST_KIND or subject.path is None:
         raise UsageError(subject.problem or f"{spec.name} is no test", help=subject.help)
     outcome.subject = subject.name
-    analysis = check_path(_near(subject.path), project)
-    given = read_given(spec, analysis)
+    path = _near(subject.path)
+    given = read_given(spec, check_path(path, project))
     try:
-        prepared = _prepared(spec, analysis, given)
+        prepared = _prepared(spec, path, given)
     except ProseError as error:
         if not _expected(error, spec.expectations):
             raise
@@ -176,21 +177,13 @@ async def _run(test: Analysis, project: Project, outcome: Outcome) -> None:
 
 def _near(path: Path) -> Path:
     """The path as a person at this place would write it."""
+    path = Path(os.path.normpath(path))
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def _prepared(spec: Spec, subject: Analysis, given: Given) -> Prepared:
-    beside = Path(spec.source.path)
-    bindings = given.bindings(beside)
-    request = RunRequest(
-        Path(subject.spec.source.path).absolute(),
-        given.inputs,
-        given.config,
-        given.bind,
-        beside.absolute().parent,
-        record=False,
-        bindings=bindings,
-    )
+def _prepared(spec: Spec, path: Path, given: Given) -> Prepared:
+    bindings = given.bindings(Path(spec.source.path))
+    request = RunRequest(path, given.inputs, given.config, given.bind, record=False, bindings=bindings)
     prepared = prepare(request)
     return replace(prepared, wiring=_Kept(bindings, prepared.wiring.project))
 

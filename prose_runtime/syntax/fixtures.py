@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from prose_runtime.diagnostics import Collector
@@ -19,7 +20,7 @@ PATH = rf"{NAME}(?:\.{NAME}|\[(?:-?\d{{1,9}}|\"[^\"\]`]*\"|'[^'\]`]*')\])*"
 
 _SUBJECT = re.compile(rf"(?:\*\*)?(?:`(?P<tick>{PATH})`|(?P<bare>{PATH})(?=\s*:(?:\s|$)))(?:\*\*)?\s*(?P<colon>:)?\s*")
 _FENCE = re.compile(
-    r"(?P<mark>`{3,}|~{3,})\s*(?P<label>[^\s`]*)[^\n]*\n(?P<text>.*?)(?:^(?P=mark)[`~]*\s*\Z|\Z)", re.M | re.S
+    r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<label>[^\s`]*)[^\n]*\n(?P<text>.*?)(?:^(?P=mark)[`~]*\s*\Z|\Z)", re.M | re.S
 )
 _ERROR_WORDS = ("raises", "throws", "fails", "error")
 
@@ -56,8 +57,17 @@ def read_expectations(source: Source, section: Section, *, negated: bool) -> tup
     found: list[Expectation] = []
     for bullet in section.bullets:
         if not says_none(bullet.text):
-            found += _expectations(source, bullet, None, negated)
+            found += _expectations(source, bullet, _Above(), negated)
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Above:
+    """What a bullet says to those below it: the output that is meant, and the beginning of the sentence about it."""
+
+    subject: _Subject | None = None
+    text: str = ""
+    claim: str = ""
 
 
 class _Subject(NamedTuple):
@@ -66,21 +76,23 @@ class _Subject(NamedTuple):
     ticked: bool
 
 
-def _expectations(source: Source, bullet: Bullet, above: _Subject | None, negated: bool) -> Iterator[Expectation]:
+def _expectations(source: Source, bullet: Bullet, above: _Above, negated: bool) -> Iterator[Expectation]:
     whole = phrase(source, bullet)
-    subject, claim = _split(whole)
-    subject = subject or above
+    subject, claim = (None, whole) if above.claim else _split(whole)
+    text, said = f"{above.text}{whole.text}", f"{above.claim}{claim.text}"
+    subject = subject or above.subject
     below = _below(source, bullet.rows)
-    if not claim and bullet.bullets:
+    if bullet.bullets and (not claim or claim.text.endswith(":")):
+        head = _Above(subject, f"{text.removesuffix(':')}{' ' if claim else ': '}", _opening(said))
         for child in bullet.bullets:
-            yield from _expectations(source, child, subject, negated)
+            yield from _expectations(source, child, head, negated)
         return
     if not whole:
         return
     yield Expectation(
         span=bullet.span,
-        text=whole.text if above is None else f"`{above.path}`: {whole.text}",
-        claim=claim.text.removesuffix(":") if below else claim.text,
+        text=text,
+        claim=said.removesuffix(":") if below else said,
         claim_span=claim.span,
         path=subject.path if subject else None,
         path_span=subject.span if subject else None,
@@ -89,6 +101,11 @@ def _expectations(source: Source, bullet: Bullet, above: _Subject | None, negate
         block=below.text if below else None,
         label=below.label if below else None,
     )
+
+
+def _opening(claim: str) -> str:
+    """The beginning of a sentence whose end stands below: ``mentions:`` is ``mentions ``."""
+    return f"{claim.removesuffix(':')} " if claim else ""
 
 
 def _split(whole: Phrase) -> tuple[_Subject | None, Phrase]:
