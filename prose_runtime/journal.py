@@ -442,7 +442,8 @@ class _Lock:
 
 def _lock(path: Path) -> _Lock:
     """Take the lock of a run. Raises RecordError when a living process holds it."""
-    for attempt in range(5):
+    holder = ""
+    for attempt in range(_TRIES):
         with _told(path.parent):
             handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
@@ -451,29 +452,52 @@ def _lock(path: Path) -> _Lock:
                 os.ftruncate(handle, 0)
                 os.pwrite(handle, str(os.getpid()).encode(), 0)
                 return _Lock(path, handle)
-        except BlockingIOError:  # perhaps only somebody who looked whether it is held
+        except BlockingIOError:
             holder = os.pread(handle, 20, 0).decode()
-            time.sleep(0.05 if attempt < 4 else 0)
-        else:
-            holder = ""
+            if _is_alive(holder) and attempt >= _TRIES_OF_THE_LIVING:  # before: only somebody who looked, perhaps
+                os.close(handle)
+                break
+            time.sleep(_PAUSE)
         os.close(handle)
     raise RecordError(
         f"run {path.stem} is running in process {holder}", help="wait until it ends, or stop it with Ctrl-C there"
     )
 
 
+# A process that was killed while it started a program leaves its lock for a moment to that child, until the child is
+# the other program. So a lock whose holder is dead is looked at again for a while.
+_TRIES = 40
+_TRIES_OF_THE_LIVING = 4
+_PAUSE = 0.025
+
+
 def _is_locked(path: Path) -> bool:
+    for _ in range(_TRIES):
+        try:
+            handle = os.open(path, os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if _is_alive(os.pread(handle, 20, 0).decode()):
+                return True
+        else:
+            return False
+        finally:
+            os.close(handle)
+        time.sleep(_PAUSE)
+    return True
+
+
+def _is_alive(process: str) -> bool:
     try:
-        handle = os.open(path, os.O_RDWR)
-    except OSError:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
         return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except PermissionError:  # somebody else's
         return True
-    finally:
-        os.close(handle)
-    return False
+    return True
 
 
 def _same_file(handle: int, path: Path) -> bool:

@@ -261,27 +261,39 @@ def test_a_spec_that_changed_is_not_gone_on_with_unless_asked(folder: Path, do: 
     assert again.json["calls"][0]["inputs"] == {"baton": "new b0"}
 
 
-def start(folder: Path, *words: str) -> subprocess.Popen[str]:
-    env = clean_environment(folder)
-    return subprocess.Popen(
-        [prose(), *words], cwd=folder, env=env, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
-    )  # fmt: skip
+@pytest.fixture
+def start(folder: Path) -> Iterator[Any]:
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(*words: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [prose(), *words], cwd=folder, env=clean_environment(folder), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
+        )  # fmt: skip
+        started.append(process)
+        return process
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.communicate()
 
 
 def wait_for(condition: Any) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.02)
 
 
-def test_ctrl_c_ends_the_run_cleanly(folder: Path, do: Any) -> None:
-    process = start(folder, *RELAY, "slow", "--json")
-    journal = Journal(folder / ".prose")
-    wait_for(lambda: journal.list() and journal.list()[0].calls == 1)
+def test_ctrl_c_ends_the_run_cleanly(folder: Path, do: Any, start: Any) -> None:
+    process = start(*RELAY, "slow", "--json")
+    assert process.stderr is not None
+    called = 0
+    while called < 2:  # the second answer takes long
+        called += process.stderr.readline().startswith("call runner")
     process.send_signal(signal.SIGINT)
-    said = Said(0, *process.communicate(timeout=10))
+    said = Said(0, *process.communicate(timeout=20))
     assert process.returncode == 130
     assert said.json["status"] == "cancelled"
     assert [call["output"] for call in said.json["calls"]][:1] == ["one"]
@@ -290,10 +302,10 @@ def test_ctrl_c_ends_the_run_cleanly(folder: Path, do: Any) -> None:
     assert do("resume", "last", "--json").json["result"]["result"] == "three"
 
 
-def test_a_killed_run_goes_on_without_asking_again(folder: Path, do: Any) -> None:
+def test_a_killed_run_goes_on_without_asking_again(folder: Path, do: Any, start: Any) -> None:
     (folder / "prose.yml").write_text(LOGGED % sys.executable)
     (folder / "work.py").write_text(WORK)
-    process = start(folder, *RELAY, "slow", "--legs", "6")
+    process = start(*RELAY, "slow", "--legs", "6")
     journal = Journal(folder / ".prose")
     wait_for(lambda: journal.list() and journal.list()[0].calls >= 2)
     process.kill()

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -148,6 +149,19 @@ def test_one_writer_a_run(journal: Journal) -> None:
     record.close()
     record.close()
     journal.open(record.run).close()
+
+
+def test_a_lock_that_outlives_its_process_for_a_moment_does_not_matter(journal: Journal) -> None:
+    record = journal.create("s", {})
+    handle = record._lock.handle
+    assert handle is not None
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, b"999999999", 0)  # no such process: a child that is just starting holds the lock
+    let_go = threading.Timer(0.2, os.close, [handle])
+    let_go.start()
+    assert journal.list()[0].status == "interrupted"
+    let_go.join()
+    journal.open("last").close()
 
 
 def test_git_ignores_the_record(journal: Journal) -> None:
