@@ -217,6 +217,8 @@ class _Program:
 
     def _head(self, job: _Job) -> Tree[Any] | grammar.Failure:
         line = job.line
+        if job.role == "statement" and self.text.startswith("- ", line.start):
+            return grammar.Failure(line.start)
         found = grammar.parse(self.source, line.span, job.role)
         if isinstance(found, grammar.Failure) and self.text[line.end - 1] == ":":
             shorter = trimmed(self.text, Span(line.start, line.end - 1))
@@ -399,6 +401,11 @@ class _Build:
         return ListExpr(span=span, items=())
 
     # statements.Surroundings
+
+    @property
+    def end(self) -> int:
+        """Where the line itself ends, without what stands below it."""
+        return self.job.line.end
 
     def body(self, head: Span, word: str) -> Block:
         """The statements below the line."""

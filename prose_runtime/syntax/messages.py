@@ -122,7 +122,7 @@ ENTRIES = (
     *(slip for slip in STATEMENTS if slip.pattern.startswith((".*", "(?:.*"))),
 )
 
-_ENGLISH = Slip(
+ENGLISH = Slip(
     r"[A-Za-z][\w'’,-]*(?:\s+[\w'’,()-]+){2,}[.!?:]?$",
     "this reads as English, and a program has statements",
     "let a role do it: `call name` with its inputs below; or keep it as a comment with `#`, or show it with `emit`",
@@ -138,8 +138,8 @@ def explain(text: str, span: Span, position: int, role: str) -> Explained:
         match = re.match(slip.pattern, line)
         if match:
             return _filled(slip, match, _place(text, span, position))
-    if re.match(_ENGLISH.pattern, line):
-        return Explained(span, _ENGLISH.message, _ENGLISH.help)
+    if re.match(ENGLISH.pattern, line):
+        return Explained(span, ENGLISH.message, ENGLISH.help)
     return _unexpected(text, span, position, role)
 
 
@@ -150,7 +150,7 @@ def _filled(slip: Slip, match: re.Match[str], place: Span) -> Explained:
 
 def _place(text: str, span: Span, position: int) -> Span:
     """The word at which reading stopped, or the whole line when it stopped at its end."""
-    match = re.compile(r"\s*([\w-]+|\S)").match(text, position, span.end)
+    match = re.compile(r"[ \t\n]*([\w-]+|\S)").match(text, position, span.end)
     return Span(*match.span(1)) if match else span
 
 

@@ -95,6 +95,10 @@ class Settings:
 class Surroundings(Protocol):
     """What the builder asks about the lines around the one it builds. Those below and behind it are built already."""
 
+    @property
+    def end(self) -> int:
+        """Where the line itself ends, without what stands below it."""
+
     def body(self, head: Span, word: str) -> Block:
         """The statements below the line."""
 
@@ -262,7 +266,7 @@ class StatementBuilder(ExpressionBuilder):
     def _colon(self, tree: Tree[Any], kids: list[Any], word: str) -> None:
         if kids[-1] is not None:
             return
-        end = self.head_end(tree)
+        end = self.around.end
         self.out.error(
             "missing-colon",
             Span(end, end),
@@ -271,17 +275,9 @@ class StatementBuilder(ExpressionBuilder):
             fix=Fix("Add the colon", (Edit(Span(end, end), ":"),)),
         )
 
-    def head_end(self, tree: Tree[Any]) -> int:
-        """Where the head of a construct ends, before its body."""
-        return max(
-            (span_of(kid).end for part in tree.iter_subtrees() for kid in part.children if _is_token(kid)),
-            default=span_of(tree).end,
-        )
-
     def _body(self, tree: Tree[Any], kids: list[Any], word: str) -> Block:
         self._colon(tree, kids, word)
-        span = span_of(tree)
-        return self.around.body(Span(span.start, max(span.start, self.head_end(tree))), word)
+        return self.around.body(Span(span_of(tree).start, self.around.end), word)
 
     def _on_if_block(self, tree: Tree[Any], kids: list[Any]) -> If:
         body = self._body(tree, kids, "if")
@@ -477,10 +473,6 @@ class StatementBuilder(ExpressionBuilder):
 
     def _on_bare(self, tree: Tree[Any], kids: list[Any]) -> Expr:
         return self._value(kids[0])
-
-
-def _is_token(kid: Any) -> bool:
-    return kid is not None and not hasattr(kid, "data")
 
 
 def _spelt(value: Expr) -> str | None:
