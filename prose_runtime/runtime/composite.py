@@ -20,7 +20,7 @@ from prose_runtime.nodes import Node
 from prose_runtime.runtime.composite_calls import Asked, Calls, Misuse, asked_of
 from prose_runtime.runtime.core import Activation
 from prose_runtime.runtime.failures import Thrown, as_value, catchable, handled
-from prose_runtime.runtime.javascript import EngineFault, Sandbox
+from prose_runtime.runtime.javascript import Bounds, EngineFault, Sandbox
 from prose_runtime.runtime.unit import Unit
 from prose_runtime.text import Span
 from prose_runtime.values import Value, clean_text
@@ -29,6 +29,9 @@ _FAULTS = frozenset(
     {"TypeError", "ReferenceError", "RangeError", "SyntaxError", "EvalError", "URIError", "InternalError"}
 )
 """Errors that the engine raises itself: faults of the program, which a calling program cannot catch."""
+
+BOUNDS = Bounds()
+"""What each run of a composite may use."""
 
 _ABSENT = {
     "setTimeout": "a composite has no clock",
@@ -58,10 +61,10 @@ async def run_javascript(unit: Unit, names: Mapping[str, Value], act: Activation
 
 @dataclass(slots=True)
 class _Flying:
-    """A call that has been asked and not yet answered."""
+    """A call that the program waits for. It has a task once it goes out."""
 
     asked: Asked
-    task: asyncio.Task[Value]
+    task: asyncio.Task[Value] | None = None
 
 
 class _Play:
@@ -73,8 +76,9 @@ class _Play:
         assert self.program.spec.javascript is not None
         self.fence = self.program.spec.javascript
         self.calls = Calls(unit, act)
-        self.sandbox = Sandbox()
+        self.sandbox = Sandbox(BOUNDS)
         self.flying: dict[str, _Flying] = {}
+        self.known: set[str] = set()
         self.landed: asyncio.Queue[str] = asyncio.Queue()
         self.errors: dict[int, ProseError] = {}
         self.arrivals = 0
@@ -100,18 +104,29 @@ class _Play:
     # calls
 
     def take(self, heard: dict[str, Any]) -> None:
-        """Start what the program asked for, pass on what it said."""
+        """Note what the program asks for, pass on what it said."""
         for line in heard["said"]:
             node = self.node(line["stack"])
             self.act.emit(Emitted(self.act.path, clean_text(line["text"]), self.program.where(node.span)))
         for row in heard["asked"]:
             asked = asked_of(row, self.node(row["stack"]))
-            task = asyncio.create_task(self.calls.ask(asked))
-            task.add_done_callback(lambda _, at=asked.at: self.landed.put_nowait(at))  # type: ignore[misc]
-            self.flying[asked.at] = _Flying(asked, task)
+            if asked.at in self.known:
+                raise self.failure("the program broke the surroundings that it runs in", row["stack"])
+            self.known.add(asked.at)
+            self.flying[asked.at] = _Flying(asked)
+
+    def begin(self, call: _Flying) -> asyncio.Task[Value]:
+        """Let a call go out, if it has not."""
+        if call.task is None:
+            call.task = asyncio.create_task(self.calls.ask(call.asked))
+            call.task.add_done_callback(lambda _: self.landed.put_nowait(call.asked.at))
+        return call.task
 
     async def arrival(self) -> _Flying:
-        """The call whose reply the program gets next: the recorded one, else the first that comes."""
+        """The call whose reply the program gets next: the recorded one, else the first that comes.
+
+        As long as the record tells, only what it names goes out: losers of a race that is over are not asked again.
+        """
         self.arrivals += 1
         at = None
         if len(self.flying) + len(self.waiting_for_person) > 1:
@@ -125,6 +140,8 @@ class _Play:
     async def first(self) -> str:
         """The place of the first call to come. A call that waits for a person lets all others go first."""
         while self.flying:
+            for call in self.flying.values():
+                self.begin(call)
             at = await self.landed.get()
             if at in self.flying and await self.lands(at):
                 return at
@@ -134,7 +151,7 @@ class _Play:
 
     async def lands(self, at: str) -> bool:
         """Wait for a call. False when it waits for a person; raises what no program can catch."""
-        task = self.flying[at].task
+        task = self.begin(self.flying[at])
         await asyncio.wait({task})
         error = task.exception()
         if isinstance(error, Paused):
@@ -147,9 +164,10 @@ class _Play:
 
     async def deliver(self, call: _Flying) -> Any:
         """Let the program go on with a reply or a failure."""
-        error = call.task.exception()
+        task = self.begin(call)
+        error = task.exception()
         if error is None:
-            return await self.sandbox.settle(call.asked.id, call.task.result())
+            return await self.sandbox.settle(call.asked.id, task.result())
         if isinstance(error, ProseError):
             self.errors[call.asked.id] = error
             handled(error)
@@ -160,7 +178,7 @@ class _Play:
 
     async def stop(self) -> None:
         """Cancel what is still in flight, such as the losers of a race."""
-        tasks = [call.task for call in self.flying.values()]
+        tasks = [call.task for call in self.flying.values() if call.task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -169,7 +187,7 @@ class _Play:
 
     def result(self, end: dict[str, Any], before: dict[str, Any]) -> Value:
         if "failed" in end:
-            error = self.errors[end["failed"]]
+            error = self.errors.get(end["failed"].get("call"), self.failure("a call failed", ""))
             handled(error, False)
             raise error
         if "thrown" in end or "unserialisable" in end:

@@ -31,6 +31,23 @@ _UNSTOPPABLE = 3.0
 """How many times its bound a thread may use before it is given up: some long functions of the engine never look up."""
 
 
+_ENOUGH = 0.75
+"""The share of its bound from which on a program that the engine stops counts as stopped rightly."""
+
+_ASKED: dict[str, Any] = {
+    "id": int, "at": str, "brief": str | None, "stack": str,
+    "context": object, "use": object, "model": object, "state": object,
+}  # fmt: skip
+_SAID: dict[str, Any] = {"text": str, "stack": str}
+_THROWN: dict[str, Any] = {"name": str | None, "message": str, "stack": str}
+_ENDS: dict[str, dict[str, Any]] = {
+    "value": {"given": bool, "state": object},
+    "thrown": _THROWN,
+    "unserialisable": _THROWN,
+    "failed": {},
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """What a program may use: seconds of processor time, without its waiting, and bytes of memory."""
@@ -90,19 +107,23 @@ class Sandbox:
             work()
             return self._machine.speak("take")
 
-        return json.loads(await self._do(step))
+        heard = json.loads(await self._do(step))
+        if not _is_whole(heard):
+            raise EngineFault("program", "the program broke the surroundings that it runs in")
+        return heard
 
     async def _do(self, work: Callable[[], T]) -> T:
         """Wait for the thread, but not for a function of the engine that cannot be stopped."""
         before = self._thread.used()
         doing = asyncio.wrap_future(self._thread.do(work))
-        while True:
-            await asyncio.wait({doing}, timeout=_PATIENCE)
-            if doing.done():
-                return doing.result()
-            if self._thread.used() - before > _UNSTOPPABLE * self.bounds.cpu:
-                doing.cancel()
-                raise EngineFault("cpu")
+        try:
+            while not doing.done():
+                await asyncio.wait({doing}, timeout=_PATIENCE)
+                if not doing.done() and self._thread.used() - before > _UNSTOPPABLE * self.bounds.cpu:
+                    raise EngineFault("cpu")
+            return doing.result()
+        finally:
+            doing.cancel()
 
 
 class _Thread:
@@ -207,9 +228,9 @@ class _Machine:
                 self._play(work, left, patience)
             except EngineFault as fault:
                 spent = time.thread_time() - started
-                if fault.kind != "cpu" or spent >= 0.9 * left:
+                if fault.kind != "cpu" or spent >= _ENOUGH * left:
                     raise
-                patience *= 4
+                patience *= 2
                 self._repeat()
                 continue
             self.used += time.thread_time() - started
@@ -251,6 +272,21 @@ def _told(work: Callable[[], T]) -> T:
         if said.endswith("out of memory") or said == "null":
             raise EngineFault("memory", stack=stack) from None
         raise EngineFault("program", said, stack) from None
+
+
+def _is_whole(heard: Any) -> bool:
+    """Whether a report has its form: a program that changes the built-in objects can spoil it."""
+    if not _has(heard, {"asked": list, "said": list, "end": dict | None}):
+        return False
+    rows = all(_has(row, _ASKED) for row in heard["asked"]) and all(_has(row, _SAID) for row in heard["said"])
+    end = heard["end"]
+    return rows and (
+        end is None or (len(end) == 1 and all(name in _ENDS and _has(end[name], _ENDS[name]) for name in end))
+    )
+
+
+def _has(row: Any, form: dict[str, Any]) -> bool:
+    return isinstance(row, dict) and all(name in row and isinstance(row[name], kind) for name, kind in form.items())
 
 
 def _surroundings() -> str:

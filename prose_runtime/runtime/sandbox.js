@@ -156,7 +156,7 @@
   };
   const failed = error => {
     const call = error !== null && typeof error === 'object' ? failures.get(error) : undefined;
-    end = call === undefined ? { thrown: described(error) } : { failed: call };
+    end = call === undefined ? { thrown: described(error) } : { failed: { call } };
   };
   let state = null;
   const finished = value => {
