@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -48,7 +48,8 @@ class Answer:
     Attributes:
         step: The place in the program: the path of constructs and iterations.
         digest: Of the request's content; another digest at the same step means that the spec or inputs changed.
-        kind: ``reply``, or ``error`` when the service failed; ``value`` is then the error as JSON. ``event`` is no
+        kind: ``reply``, or ``error`` when the service failed; ``value`` is then the error as JSON. ``open``: it
+            ended the run and has to be asked for again. ``event`` is no
             answer to a request but what happened outside, such as which of several replies came first.
         service: The binding's name.
         usage: What the answer cost, as JSON.
@@ -57,7 +58,7 @@ class Answer:
 
     step: str
     digest: str
-    kind: Literal["reply", "error", "event"]
+    kind: Literal["reply", "error", "open", "event"]
     value: Any
     service: str
     usage: dict[str, Any] | None = None
@@ -231,11 +232,14 @@ class RunRecord:
         row = (status, calls, _dump(redact(result_json)), self.run)
         await self._do(_commit_later("update run set status=?, calls=?, result=? where run=?", [row]))
 
-    def forget(self, steps: Iterable[str]) -> None:
-        """Drop the answers of these steps, so that they are asked for again. Raises RecordError."""
-        gone = [step for step in steps if self.answers.pop(step, None)]
-        rows = [(self.run, clean_text(step)) for step in gone]
-        self._thread.submit(self._run, _commit_later("delete from answer where run=? and step=?", rows)).result()
+    def reopen(self, steps: Iterable[str]) -> None:
+        """Mark the answers of these steps as ``open``, so that they are asked for again. Raises RecordError."""
+        kept = [step for step in steps if step in self.answers]
+        for step in kept:
+            self.answers[step] = replace(self.answers[step], kind="open")
+        rows = [(self.run, clean_text(step)) for step in kept]
+        change = "update answer set kind='open' where run=? and step=?"
+        self._thread.submit(self._run, _commit_later(change, rows)).result()
 
     def close(self) -> None:
         """Let go of the run; harmless when called again."""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from prose_runtime.errors import RecordError, ServiceError
+from prose_runtime.errors import ProseError, RecordError, ServiceError
 from prose_runtime.events import Event, Listener
 from prose_runtime.journal import Answer, RunRecord
 from prose_runtime.runtime.limits import Meter
@@ -69,9 +69,9 @@ class LocalHost:
             RecordError: The answer cannot be kept.
         """
         digest = digest_of(service.name, request)
-        kept = self.record.answer(step) if self.record else None
+        kept = self._kept(step, service, request)
         if kept is not None and kept.digest == digest:
-            return self._replay(kept, service, request)
+            return self._replay(kept)
         if kept is not None and not self.reask:
             raise EditedError(
                 f"step {step} was recorded with another request: the spec, its inputs or its bindings were edited",
@@ -82,10 +82,15 @@ class LocalHost:
         async with self._gate:
             return await self._live(step, digest, service, request)
 
-    def _replay(self, kept: Answer, service: Service, request: Request) -> Reply:
+    def _kept(self, step: str, service: Service, request: Request) -> Answer | None:
+        """The recorded answer of a step, unless it has to be asked for again. A script has given either already."""
+        kept = self.record.answer(step) if self.record else None
         skip = getattr(service, "skip", None)
-        if skip is not None:
+        if kept is not None and skip is not None:
             skip(request)
+        return None if kept is None or kept.kind == "open" else kept
+
+    def _replay(self, kept: Answer) -> Reply:
         usage = Usage(**{**(kept.usage or {})})
         self.meter.after_call(usage, live=False)
         if kept.kind == "error":
@@ -110,12 +115,17 @@ class LocalHost:
         self._failed[step] = error
         return error
 
-    def forget_unhandled(self) -> None:
-        """Drop the recorded failures that ended the run, so that resuming it asks there again."""
+    def reopen_after(self, error: ProseError) -> None:
+        """Open the answers that ended the run, so that resuming it asks there again.
+
+        These are failures that nothing handled, and the answers at the step of the error, which did not fit.
+        """
         if self.record is None:
             return
-        handled = {_call(step) for step, error in self._failed.items() if error.handled}
-        self.record.forget([step for step in self._failed if _call(step) not in handled])
+        handled = {_call(step) for step, failure in self._failed.items() if failure.handled}
+        ended = {_call(step) for step in self._failed} - handled
+        ended |= {_call(error.step)} if error.step else set()
+        self.record.reopen([step for step in list(self.record.answers) if _call(step) in ended])
 
     async def _timed(self, service: Service, request: Request) -> Reply:
         """Wait for a service as long as a call may take. One that waits for a person, or has a bound of its own,

@@ -135,7 +135,7 @@ async def execute(
         result.value = to_json(await _bounded(whole, prepared.limits.run_timeout))
     except ProseError as error:
         result.error = error
-        host.forget_unhandled()
+        host.reopen_after(error)
     except asyncio.CancelledError:
         result.error = Cancelled("the run was stopped")
     except RecursionError:

@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import prose_runtime as prose
-from prose_runtime.errors import ProseError, RecordError, ServiceError
+from prose_runtime.errors import ContractError, ProseError, RecordError, ServiceError
 from prose_runtime.journal import Journal
 from prose_runtime.services.api import Request
+from prose_runtime.services.registry import adapt
+from prose_runtime.testing import script
 from tests.support.programs import pattern
 
 BODY = """
@@ -67,10 +69,10 @@ class Counted:
         return Reply(f"<{key}>")
 
 
-def _run(path: Path, journal: Journal, run: str | None, a: Counted, b: Counted) -> Any:
+def _run(path: Path, journal: Journal, run: str | None, a: Any, b: Any) -> Any:
     record = journal.create("probe", {}) if run is None else journal.open(run)
     try:
-        result = asyncio.run(prose.arun(path, bind={"a": a, "b": b}, record=record))
+        result = asyncio.run(prose.arun(path, bind={"a": a, **({"b": b} if b else {})}, record=record))
     finally:
         record.close()
     return result.value
@@ -110,6 +112,29 @@ def test_a_failure_that_ended_the_run_is_asked_again(tmp_path: Path) -> None:
     b.name = "b"
     assert _run(path, journal, "last", again, b) == ["<{'n': 1}>", "<{'n': 2}>"]
     assert (len(first.asked), len(again.asked), len(b.asked)) == (1, 0, 1)
+
+
+def test_an_answer_that_did_not_fit_is_asked_for_again(tmp_path: Path) -> None:
+    path = pattern(tmp_path, "let x = call a\n  n: 1\nlet y = call b\n  n: 2\nreturn y.score + 1", slots="a b")
+    journal = Journal(tmp_path / ".prose")
+    with pytest.raises(ContractError):
+        _run(path, journal, None, Counted("a"), Counted("b"))
+    again = Counted("a")
+
+    async def better(_: Request) -> Any:
+        return {"score": 4}
+
+    assert _run(path, journal, "last", again, adapt("b", better)) == 5
+    assert again.asked == []
+
+
+def test_a_resumed_script_goes_on_behind_the_replies_that_it_gave(tmp_path: Path) -> None:
+    path = pattern(tmp_path, "let x = call a\n  n: 1\nlet y = call a\n  n: 2\nreturn [x, y]")
+    journal = Journal(tmp_path / ".prose")
+    replies = ("one", {"error": "down"}, "two")
+    with pytest.raises(ServiceError):
+        _run(path, journal, None, script(*replies), None)
+    assert _run(path, journal, "last", script(*replies), None) == ["one", "two"]
 
 
 def test_an_edit_is_noticed(tmp_path: Path) -> None:
