@@ -150,7 +150,7 @@ def _filled(slip: Slip, match: re.Match[str], place: Span) -> Explained:
 
 def _place(text: str, span: Span, position: int) -> Span:
     """The word at which reading stopped, or the whole line when it stopped at its end."""
-    match = re.compile(r"[ \t\n]*([\w-]+|\S)").match(text, position, span.end)
+    match = re.compile(r"[ \t\n]*([\w-]+|[^ \t\n])").match(text, position, span.end)
     return Span(*match.span(1)) if match else span
 
 
