@@ -13,6 +13,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 
+# Settings of ours, of the providers, of the desktop and of the interpreter that runs the tests.
+FOREIGN = ("PROSE_", "ANTHROPIC_", "OPENAI_", "OLLAMA_", "XDG_", "PYTHON")
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -26,7 +29,7 @@ class Outcome:
 
 def clean_environment(home: Path) -> dict[str, str]:
     """The environment without keys, settings and virtual environment of the caller; ``home`` stands in for theirs."""
-    kept = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith(("PROSE_", "XDG_"))}
+    kept = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and not k.startswith(FOREIGN)}
     # A stable width and no colour: what is compared must not depend on the terminal that the tests run in.
     return kept | {
         "PATH": f"{BIN}{os.pathsep}{kept['PATH']}",
