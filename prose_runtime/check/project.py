@@ -118,7 +118,7 @@ class Project:
         places: tuple[Callable[[], Iterable[Path]], ...] = (
             lambda: self._specs_in(folder),
             lambda: self.files,
-            lambda: self._specs_in(library()),
+            lambda: [path for place in library_folders() for path in self._specs_in(place)],
         )
         for number, place in enumerate(places):
             named = [path for path in place() if self._has_name(path, name) and accept(path)]
@@ -129,7 +129,7 @@ class Project:
 
     def names_near(self, beside: Path) -> set[str]:
         """Names under which specs of the same folder and the library can be called."""
-        paths = [*self._specs_in(_folder(beside)), *self._specs_in(library())]
+        paths = [path for place in (_folder(beside), *library_folders()) for path in self._specs_in(place)]
         return {self.front(path).name or stem(path) for path in paths}
 
     @cached_property
@@ -168,8 +168,18 @@ class Project:
 
 
 def library() -> Path:
-    """The folder of the patterns that come with this package."""
+    """The folder of the specs that come with this package."""
     return resource("patterns")
+
+
+def library_folders() -> tuple[Path, Path]:
+    """Where the library's specs are looked for by name: its patterns, then its roles."""
+    return library(), library() / "roles"
+
+
+def library_names() -> list[str]:
+    """The names of the library's patterns, then of its roles, each in order."""
+    return [stem(path) for folder in library_folders() for path in sorted(folder.glob(f"*{SPEC_SUFFIX}"))]
 
 
 def stem(path: Path) -> str:

@@ -370,7 +370,7 @@ def general_help(library: Sequence[str]) -> str:
         "Run a spec. SPEC is a file or the name of a library pattern; its slots, config and inputs are options, "
         "and `prose run SPEC --help` lists them. INPUT fills the first required text input; - is standard input.\n\n"
         "A SERVICE is a name of prose.yml, a provider such as echo, human or local, provider:model, "
-        "or the path of a function spec.\n\n"
+        "or a function spec, by its path or by its name (a role of the library, such as critic).\n\n"
         f"Library: {', '.join(library)}"
     )
     built = SpecCommand("prose run SPEC", text, {"Options": general_options()})

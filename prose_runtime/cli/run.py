@@ -108,10 +108,10 @@ def _beside(folder: Path) -> list[str]:
 
 
 def library_names() -> list[str]:
-    """The patterns that come with this package."""
-    from prose_runtime.check.project import library, stem
+    """The patterns and roles that come with this package."""
+    from prose_runtime.check import project
 
-    return sorted(stem(path) for path in library().glob("*.prose.md"))
+    return project.library_names()
 
 
 # running

@@ -79,8 +79,18 @@ class LocalWiring:
         if not isinstance(word, str):
             name = str(getattr(word, "name", None) or getattr(word, "__name__", slot))
             return ServiceRef(name, slot, ServiceCallee(name, registry.adapt(name, word)))
-        binding = self.bindings.resolve(word, slot, base=base)
+        binding = self._binding(word, slot, base)
         return ServiceRef(binding.name, slot, self._bound(binding))
+
+    def _binding(self, word: str, slot: str, base: Path | None) -> Binding:
+        """What a word means as prose.yml and the providers know it, else the spec of that name."""
+        try:
+            return self.bindings.resolve(word, slot, base=base)
+        except UsageError:
+            path = self.project.find(word, base or Path.cwd())
+            if path is None:
+                raise
+            return Binding(word, "spec", path=path)
 
     def _bound(self, binding: Binding) -> Callee:
         if binding.path is not None:

@@ -215,7 +215,7 @@ class Bindings:
         return (
             f"services in {where}: {_listed(self.config.services)}\n"
             f"providers: {_listed(registry.known_providers())} (also as provider:model)\n"
-            f"or the path of a function spec, such as roles/critic.prose.md\n"
+            f"or a function spec: its path, or the name of one of the project or the library, such as critic\n"
             f"to define a service, write in {FILE_NAME}: "
             "services: {critic: {provider: anthropic, model: claude-sonnet-4-5}}"
         )
