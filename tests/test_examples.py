@@ -15,11 +15,15 @@ EXAMPLES = ROOT / "examples"
 COMMANDS = {s.text.split()[1]: s.text.strip() for s in snippets(EXAMPLES / "README.md")}
 
 
-def test_every_pattern_and_every_folder_has_a_command() -> None:
-    folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()}
-    patterns = {path.name.removesuffix(".prose.md") for path in (ROOT / "patterns").glob("*.prose.md")}
-    assert folders == set(COMMANDS)
-    assert patterns <= folders
+def test_every_folder_has_a_command() -> None:
+    assert {path.name for path in EXAMPLES.iterdir() if path.is_dir()} == set(COMMANDS)
+
+
+def test_every_pattern_is_shown_at_work() -> None:
+    library = ROOT / "patterns"
+    patterns = {path.name.removesuffix(".prose.md") for path in library.glob("*.prose.md")}
+    tested = {path.name.removesuffix(".test.prose.md") for path in (library / "tests").glob("*.test.prose.md")}
+    assert patterns - tested - set(COMMANDS) == set()
 
 
 @pytest.fixture
