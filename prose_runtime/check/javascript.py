@@ -9,6 +9,11 @@ from prose_runtime.nodes import Fence
 from prose_runtime.text import Place, Source, Span
 
 _PLACE = re.compile(r"<input>:(\d+)(?::(\d+))?")
+_NAME = r"[A-Za-z_$][\w$]*"
+_STATES = ("__compositeState", "__controlState")
+_ALIAS = re.compile(rf"({_NAME})\s*=\s*(?:{'|'.join(_STATES)})(?![\w$.?(\[])")
+_PART = re.compile(rf"(?:^|[{{,])\s*({_NAME})(?:\s*:\s*{_NAME})?\s*(=)?")
+_WRITTEN = re.compile(rf"\.({_NAME})\s*(?:[-+*/%?|&]{{0,2}}=(?!=)|\+\+|--)")
 _COMPILE_SECONDS = 2.0
 _STACK = 512 * 1024
 
@@ -37,13 +42,43 @@ def places_in(stack: str) -> list[Place]:
 
 def place_span(source: Source, fence: Fence, place: Place) -> Span:
     """The rest of the line at a place of a program; behind its end, the last line that holds something."""
-    content = source.text[fence.content.start : fence.content.end].rstrip()
-    end = fence.content.start + len(content)
-    if place.line > source.place(end).line:
-        line = source.line_span(source.place(end).line)
-        return Span(line.end, line.end)
-    line = source.line_span(place.line)
-    return Span(min(line.start + place.column - 1, line.end), line.end)
+    start, end = fence.content
+    last = source.place(start + len(source.text[start:end].rstrip()))
+    line = source.line_span(min(place.line, last.line))
+    at = line.start + place.column - 1 if place.line <= last.line else line.start
+    return _trimmed(source, Span(at if at < line.end else line.start, line.end))
+
+
+def _trimmed(source: Source, span: Span) -> Span:
+    text = source.text[span.start : span.end]
+    return Span(span.end - len(text.lstrip()), span.end)
+
+
+class StateRead(NamedTuple):
+    """A field that a program reads from its state. ``defaulted``: a destructuring gives it a value of its own."""
+
+    span: Span
+    defaulted: bool = False
+
+
+def state_reads(source: Source, fence: Fence) -> dict[str, StateRead]:
+    """The fields of the state that a program reads and never writes, each with its first place.
+
+    It sees ``state.x`` and ``{ x, y: z, w = 1 } = state``, also through another name for the state.
+    """
+    start, end = fence.content
+    text = source.text[start:end]
+    found: dict[str, StateRead] = {}
+    for state in {*_STATES, *_ALIAS.findall(text)}:
+        reads = list(re.finditer(rf"(?<![\w$.]){re.escape(state)}\??\.({_NAME})", text))
+        for pattern in re.finditer(rf"(\{{[^{{}}]*)\}}\s*=\s*{re.escape(state)}(?![\w$.?(\[])", text):
+            reads += _PART.finditer(text, *pattern.span(1))
+        for read in reads:
+            at = Span(start + read.start(1), start + read.end(1))
+            one = StateRead(at, read.re is _PART and read[2] is not None)
+            found[read[1]] = min(found.get(read[1], one), one)
+    written = set(_WRITTEN.findall(text))
+    return {name: read for name, read in sorted(found.items(), key=lambda item: item[1]) if name not in written}
 
 
 def syntax_fault(source: Source, fence: Fence) -> SyntaxFault | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from prose_runtime import nodes as n
+from prose_runtime.check.javascript import state_reads
 from prose_runtime.text import Span
 
 FrameKind = Literal["delegation", "block", "branch", "iteration", "stage"]
@@ -120,7 +121,11 @@ def scopes(spec: n.Spec) -> Scopes:
     _declare(found)
     if spec.body is not None:
         _Walker(found).run(spec.body)
-        _find_undeclared(found)
+        _find_undeclared(found, found.uses)
+    elif spec.javascript is not None:
+        reads = state_reads(spec.source, spec.javascript)
+        uses = [Use(n.Name(span=read.span, id=name), "expression", root) for name, read in reads.items()]
+        _find_undeclared(found, uses, {name for name, read in reads.items() if read.defaulted})
     _settle(found)
     return found
 
@@ -176,17 +181,17 @@ def required_names(slot: n.Slot) -> dict[str, n.Requirement]:
     return found
 
 
-def _find_undeclared(found: Scopes) -> None:
+def _find_undeclared(found: Scopes, uses: Iterable[Use], defaulted: Collection[str] = ()) -> None:
     candidates: dict[str, list[n.Requirement]] = {TASK_BRIEF: []}
     for slot in found.spec.slots:
         for name, item in required_names(slot).items():
             candidates.setdefault(name, []).append(item)
-    for use in found.uses:
+    for use in uses:
         name = use.name.id
         if use.kind == "target" or name in found.start or name not in candidates or found.bound_anywhere(name):
             continue
         items = candidates[name]
-        optional = bool(items) and all(item.optional for item in items)
+        optional = name in defaulted or (bool(items) and all(item.optional for item in items))
         row = n.Parameter(span=use.name.span, name=name, name_span=use.name.span, optional=optional)
         found.inputs[name] = found.start[name] = row
         found.undeclared[name] = use

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import prose_runtime as prose
-from prose_runtime.errors import CheckFailed, ContractError, LimitExceeded, RunFailed, ServiceError
+from prose_runtime.errors import CheckFailed, ContractError, LimitExceeded, RunFailed, ServiceError, UsageError
 from prose_runtime.runtime.failures import Thrown
 from prose_runtime.runtime.result import Result
 from tests.support.composites import Talker, composite
@@ -52,6 +52,26 @@ def test_both_names_of_the_state_are_the_same_object(tmp_path: Path) -> None:
 
 def test_a_state_that_is_replaced_counts(tmp_path: Path) -> None:
     assert value(tmp_path, "__compositeState = { result: 1, b: 2 }") == {"b": 2, "result": 1}
+
+
+def test_what_a_program_reads_without_a_declaration_is_an_input(tmp_path: Path) -> None:
+    body = """
+    const { one, task_brief, artifact = 'none', rest } = __compositeState;
+    const state = __controlState;
+    state.log = state.notes ?? 'no notes';
+    return [task_brief, artifact, rest];
+    """
+    path = composite(tmp_path, body, slots="one")
+    slot = "  - requires: artifact, notes (if any)\n"
+    path.write_text(path.read_text(encoding="utf-8").replace("  - requires: brief\n", slot), encoding="utf-8")
+    bind = {"one": Talker("x")}
+    with pytest.raises(UsageError, match=r"missing: `task_brief`$"):
+        run(path, bind=bind)
+    assert run(path, {"task_brief": "t"}, bind).value == {"result": ["t", "none", None], "log": "no notes"}
+    given = {"task_brief": "t", "artifact": "a", "notes": "n"}
+    assert run(path, given, bind).value == {"result": ["t", "a", None], "log": "n"}
+    warned = [d for d in prose.check(path) if d.code == "undeclared-input"]
+    assert [path.read_text(encoding="utf-8")[slice(*d.span)] for d in warned] == ["task_brief", "artifact", "notes"]
 
 
 def test_only_fields_that_the_program_wrote_are_in_the_result(tmp_path: Path) -> None:
