@@ -106,7 +106,6 @@ class _Job:
     role: Role
     siblings: list[_Job]
     index: int
-    tail: int
     kind: str = "invalid"
     tree: Tree[Any] | None = None
     owner: Tree[Any] | None = None
@@ -123,14 +122,15 @@ class _Program:
         self.source = source
         self.text = source.text
         self.out = out
+        self.queue: list[_Job] = []
 
     def block(self, lines: list[Line], span: Span) -> Block:
         top = self._jobs(lines, "statement")
-        queue = list(top)
-        for job in queue:
+        self.queue = list(top)
+        for job in self.queue:
             self._parse(job)
-            queue.extend(job.children)
-        for job in reversed(queue):
+            self.queue.extend(job.children)
+        for job in reversed(self.queue):
             _Build(self, job).run()
         statements = self.statements(top)
         start = min([*(s.span.start for s in statements), span.end])
@@ -140,7 +140,7 @@ class _Program:
     def _jobs(self, lines: list[Line], role: Role) -> list[_Job]:
         siblings: list[_Job] = []
         for line in lines:
-            siblings.append(_Job(line, role, siblings, len(siblings), _tail(line)))
+            siblings.append(_Job(line, role, siblings, len(siblings)))
         return siblings
 
     # parents first: what each line is
@@ -247,12 +247,22 @@ class _Program:
                 "this line is indented, but the line above it opens no block",
                 "indent it like the line above",
             )
+            if job.role == "entry":
+                self._join(job, below)
+                below = []
         job.children = self._jobs(below, role)
         stages = self._jobs(lines[first_stage:], "statement")
         for stage in stages:
             stage.siblings = job.children
             stage.index = len(job.children)
             job.children.append(stage)
+
+    def _join(self, job: _Job, lines: list[Line]) -> None:
+        """Read lines that are indented too deeply as if they stood beside their parent."""
+        for line in lines:
+            stray = _Job(line, job.role, job.siblings, len(job.siblings))
+            job.siblings.append(stray)
+            self.queue.append(stray)
 
     # children first: what each line means
 
@@ -476,13 +486,6 @@ class _Build:
         for index in range(self.job.index + 1, len(siblings)):
             if not siblings[index].taken:
                 yield siblings[index]
-
-
-def _tail(line: Line) -> int:
-    """Where the last line below a line ends."""
-    while line.children:
-        line = line.children[-1]
-    return line.end
 
 
 def _holds_statements(text: str, line: Line) -> bool:

@@ -1,7 +1,7 @@
 """The layout of a program: logical lines with their indented children, without regard to what the lines say.
 
 A logical line goes on over line breaks inside brackets, triple-quoted strings and ``**marked**`` text, before a line
-that starts with ``and`` or ``or``, and inside a condition whose colon has not come yet.
+that starts with ``and`` or ``or``, behind an operator, and inside a condition whose colon has not come yet.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CONDITION = re.compile(
     r"(?:if|elif|else[ \t]+if|loop[ \t]+(?:until|while)|choice)[ \t*]"
 )
 _JOINS = re.compile(r"(?:and|or)(?![\w-])")
-_ENDS_OPEN = re.compile(r"[ \t](?:and|or)\Z")
+_ENDS_OPEN = re.compile(r"(?:[ \t](?:and|or|not|in|-)|[+/%<>]|(?<!\*)\*|[=!<>]=)\Z")
 _OPENER = re.compile(rf"[ \t]*(?:(?:let|const)[ \t]+.*=|return|emit|throw|{NAME}(?:\.{NAME})*[ \t]*[:=])[ \t]*\Z")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 

@@ -34,6 +34,15 @@ class Explained:
 _NAME = r"[A-Za-z_][\w-]*"
 
 STATEMENTS = (
+    Slip(r"//|/\*|--", "a remark starts with `#`", "write `# remark`", "// remark"),
+    Slip(r"(?:elseif|elsif|elif\s*\()", "the word is `elif`", "write `elif condition:`", "elseif done:"),
+    Slip(r"unless\s", "there is no `unless`", "write `if not condition:`", "unless done:"),
+    Slip(r"foreach\s", "`for each` is two words", "write `for each x in xs:`", "foreach x in xs:"),
+    Slip(r"loop\s+[\w.]+(?:\s+times)?\s*:", "`loop` takes no count", "write `repeat 3:`", "loop 3:"),
+    Slip(
+        r"repeat\s+(?:until|while)\s", "`repeat` takes a count", "write `loop until condition:`", "repeat until done:"
+    ),
+    Slip(r"(?:.*=\s*)?await\s", "nothing has to be awaited", "leave `await` out", "let x = await call writer"),
     Slip(r"(?:.*=\s*)?call\s*:?$", "`call` needs a target", "write `call name`", "let x = call"),
     Slip(
         r'(?:.*=\s*)?call\s+["\']', "the target of `call` stands without quotes", "write `call name`", 'call "critic"'
@@ -94,6 +103,19 @@ STATEMENTS = (
     Slip(r".*\|\|", "`||` is written `or`", "write `or`", "let x = a || b"),
     Slip(r".*=>", "there are no arrow functions", "write `xs | map:` with an indented body", "let y = xs.map(x => x)"),
     Slip(r".*===", "`===` is written `==`", "write `==`", "let x = a === b"),
+    Slip(r".*\s\?\s.*:", "there is no `? :`", "write `a if condition else b`", "return a ? b : c"),
+    Slip(
+        r"(?:.*[=:]\s*|return\s+|emit\s+).*\sif\s(?!.*\selse(?:\s|$))",
+        "an `if` inside a value needs its `else`",
+        "write `a if condition else b`, or `null` behind `else`",
+        "let x = a if b",
+    ),
+    Slip(
+        r".*\|\s*(?P<word>\w+)",
+        "`| {word}` is no stage of a pipeline",
+        "the stages are `map`, `pmap`, `filter` and `reduce`",
+        "let x = xs | sort: item",
+    ),
     Slip(r".*;$", "no semicolon ends a statement", "leave it out", "let x = 3;"),
     Slip(
         rf".*{_NAME}\.(?P<word>{_NAME})\(",
@@ -103,7 +125,7 @@ STATEMENTS = (
     ),
     Slip(r".*\w\s+\[", "the bracket of an index stands directly behind the name", "write `xs[0]`", "let x = xs [0]"),
     Slip(
-        r"(?:.*=\s*)?call\s+[\w.-]+\s+",
+        r"(?:.*=\s*)?call\s+[\w.-]+\s+[^:]*$",
         "what stands behind the target is no input",
         "write the inputs as `name: value`, below the call or behind its target",
         "call critic draft",
@@ -122,8 +144,13 @@ ENTRIES = (
     *(slip for slip in STATEMENTS if slip.pattern.startswith((".*", "(?:.*"))),
 )
 
+_WORDS = (
+    "let|const|return|throw|emit|record|append|add|sleep|use|import|agent|block|input|output|if|elif|else|choice|option"
+    "|repeat|for|loop|parallel|try|catch|finally|do|call|session|resume"
+)
+
 ENGLISH = Slip(
-    r"[A-Za-z][\w'’,-]*(?:\s+[\w'’,()-]+){2,}[.!?:]?$",
+    rf"(?!(?:{_WORDS})\s)[A-Za-z][\w'’,-]*(?:\s+[\w'’,()-]+){(2,)}[.!?:]?$",
     "this reads as English, and a program has statements",
     "let a role do it: `call name` with its inputs below; or keep it as a comment with `#`, or show it with `emit`",
     "Then ask the critic to review it.",
@@ -154,12 +181,20 @@ def _place(text: str, span: Span, position: int) -> Span:
     return Span(*match.span(1)) if match else span
 
 
+_BEFORE = "look at what stands before it: an operator, a comma, a colon or a line break may be missing"
+
+
+def _wanted(role: str) -> str:
+    if role == "statement":
+        return "a statement starts with a word such as `let`, `call`, `if`, `for`, `return`, or is an assignment"
+    if role == "entry":
+        return "an input is written `name: value`"
+    return "a value is a name, a string, a number, a list, an object, or these joined by operators"
+
+
 def _unexpected(text: str, span: Span, position: int, role: str) -> Explained:
     place = _place(text, span, position)
-    wanted = {
-        "statement": "a statement starts with a word such as `let`, `call`, `if`, `for`, `return`, or is an assignment",
-        "entry": "an input is written `name: value`",
-    }.get(role, "a value is a name, a string, a number, a list, an object, or these joined by operators")
+    wanted = _wanted(role) if position <= span.start or position >= span.end else _BEFORE
     if position >= span.end:
         return Explained(place, "this line ends too early", wanted)
     word = text[place.start : place.end]

@@ -319,3 +319,13 @@ def test_the_whole_block_is_one_node() -> None:
     parsed = read("let a = 1\n\nlet b = 2\n")
     assert isinstance(parsed.block, Block)
     assert parsed.text(parsed.block) == "let a = 1\n\nlet b = 2"
+
+
+def test_an_input_that_is_indented_too_deeply_stays_an_input() -> None:
+    parsed = read_alone("call w\n  a: 1\n   b: 2\n  c: 3")
+    assert parsed.faults() == [(3, "indentation")]
+    assert sorted(argument.name for argument in parsed.nodes(Call)[0].args) == ["a", "b", "c"]
+
+
+def test_an_operator_at_the_end_of_a_line_goes_on() -> None:
+    assert read_alone("let a = b +\n  c\nlet d = e *\n    f -\n  g\n").diagnostics == []
