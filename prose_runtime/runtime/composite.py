@@ -199,7 +199,8 @@ class _Play:
             for name, value in after.items()
             if not name.startswith("_") and (name not in before or _differ(value, before[name]))
         }
-        return {**written, "result": given.get("result") if given["given"] else after.get("result")}
+        result = given.get("result") if given["given"] else after.get("result")
+        return {"result": result, **{name: value for name, value in written.items() if name != "result"}}
 
     def thrown(self, end: dict[str, Any]) -> ProseError:
         """What ended the program: a fault of its own, or an error that it threw."""

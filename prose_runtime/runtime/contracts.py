@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,9 @@ from prose_runtime.nodes import ObjectExpr, Parameter, Return, Returns, Slot, Sp
 from prose_runtime.runtime.program import Program
 from prose_runtime.text import Where
 from prose_runtime.values import Value
+
+
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
 
 def check_requires(slot: Slot, inputs: Mapping[str, Value], optional: Collection[str], where: Where, step: str) -> None:
@@ -76,7 +80,12 @@ def check_returns(program: Program, value: Value) -> None:
 
 
 def delivered_names(spec: Spec) -> tuple[set[str], bool]:
-    """The names that return statements spell out, and whether some return gives a value that is not spelled out."""
+    """The names that return statements spell out, and whether some return gives a value that is not spelled out.
+
+    JavaScript may deliver every name that stands in it.
+    """
+    if spec.javascript is not None:
+        return {"result", *_WORD.findall(spec.source.text[slice(*spec.javascript.content)])}, False
     delivered: set[str] = set()
     dynamic = False
     for value in _returned(spec):

@@ -399,3 +399,71 @@ def test_a_composite_passes_its_state_on(tmp_path: Path) -> None:
     result = run(composite(tmp_path, body), bind={"one": same, "two": same})
     assert result.value == {"result": "x:on t for x"}
     assert targets(result) == ["first"]
+
+
+ROLE = """---
+name: scorer
+kind: function
+---
+
+### Description
+
+Judge how clear a text is.
+
+### Parameters
+
+- `text`: (optional) the text
+
+### Returns
+
+- `score`: from 0 to 9
+- `why`: the reason
+"""
+
+
+def test_a_role_fills_a_slot_of_a_composite(tmp_path: Path) -> None:
+    (tmp_path / "scorer.prose.md").write_text(ROLE, encoding="utf-8")
+    (tmp_path / "prose.yml").write_text(
+        'default: d\nservices: {d: {provider: script, replies: [\'{"score": 7, "why": "w"}\']}}\n', encoding="utf-8"
+    )
+    body = "const v = await rlm('q', { text: 't' }, { use: __compositeState.one }); return v.score + v.why"
+    path = composite(tmp_path, body, slots="one")
+    result = prose.run(path, bind={"one": str(tmp_path / "scorer.prose.md")})
+    assert result.value == {"result": "7w"}
+    assert (result.calls[0]["target"], result.calls[0]["service"]) == ("one", "d")
+
+
+def test_a_function_calls_an_instance_of_a_composite(tmp_path: Path) -> None:
+    body = """
+    const { rounds, topic, one } = __compositeState;
+    __compositeState.times = rounds;
+    return await rlm(topic, null, { use: one });
+    """
+    composite(tmp_path, body, slots="one", rows="topic: string -- what", config="- `rounds`: 1", name="inner")
+    (tmp_path / "prose.yml").write_text(
+        "default: d\nservices: {d: {provider: script, replies: [d]}}\n", encoding="utf-8"
+    )
+    text = (
+        "---\nname: outer\nkind: function\n---\n\n### Parameters\n\n- `topic`: what\n\n### Returns\n\n"
+        "- `result`: said\n- `times`: how often\n\n### Patterns\n\n```yaml\n- name: asked\n  pattern: inner\n"
+        "  with:\n    one: helper\n  config:\n    rounds: 4\n```\n\n### Execution\n\n```prose\n"
+        "let got = call asked\n  topic: topic\nreturn { result: got.result, times: got.times }\n```\n\n"
+        "## helper\n\n### Description\n\nHelps.\n"
+    )
+    path = tmp_path / "outer.prose.md"
+    path.write_text(text, encoding="utf-8")
+    result = prose.run(path, {"topic": "t"})
+    assert result.value == {"result": "d", "times": 4}
+    assert [call["step"] for call in result.calls] == ["call asked/rlm[1]"]
+
+
+def test_declared_outputs_that_the_program_never_writes_are_a_breach(tmp_path: Path) -> None:
+    path = composite(tmp_path, "if (__compositeState.one === 'x') return 1;\n__compositeState.log = []")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        text.replace("### Delegation", "### Returns\n\n- `result`: r\n- `log`: l\n\n### Delegation"), encoding="utf-8"
+    )
+    assert run(path).value == {"result": 1}
+    path.write_text(path.read_text(encoding="utf-8").replace("`log`", "`logs`"), encoding="utf-8")
+    with pytest.raises(ContractError, match="logs"):
+        run(path)
