@@ -12,7 +12,6 @@ from prose_runtime.runtime.program import Program
 from prose_runtime.text import Where
 from prose_runtime.values import Value
 
-
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 
 
