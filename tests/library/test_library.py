@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import prose_runtime
 from prose_runtime.runtime.jobs import slot_job
+from prose_runtime.services.api import Request
+from prose_runtime.testing import script
 from support.commands import ROOT, prose, run
 from support.library import PATTERNS, load
 
@@ -56,3 +61,37 @@ def test_the_tests_of_the_library_pass(tmp_path: Path) -> None:
     done = run([prose(), "test", "patterns"], ROOT, home=tmp_path)
     assert done.exit == 0, done.stdout + done.stderr
     assert f"{len(list((PATTERNS / 'tests').iterdir()))} passed, 0 failed" in done.stdout
+
+
+TIERS = [{"model": "big", "count": 1}, {"model": "small", "count": 2}]
+AT_ONCE: list[tuple[str, str, bool, dict[str, Any], dict[str, Any]]] = [
+    ("fan-out", "delegates", True, {}, {}),
+    ("map-reduce", "mapper", False, {"chunks": [1, 2, 3]}, {}),
+    ("race", "candidates", True, {}, {}),
+    ("ensemble-synthesizer", "ensemble_member", False, {}, {"ensemble_size": 3}),
+    ("blind-review", "reviewers", True, {}, {}),
+    ("stochastic-probe", "probe", False, {}, {"sample_size": 3}),
+    ("assumption-miner", "miner", False, {}, {"tiers": TIERS}),
+    ("coherence-probe", "subject", False, {}, {"framings": ["a", "b", "c"]}),
+    ("contrastive-probe", "subject", False, {"variants": ["a", "b", "c"]}, {}),
+]
+
+
+@pytest.mark.parametrize(("name", "slot", "many", "inputs", "config"), AT_ONCE, ids=[case[0] for case in AT_ONCE])
+def test_independent_calls_are_made_at_once(
+    name: str, slot: str, many: bool, inputs: dict[str, Any], config: dict[str, Any]
+) -> None:
+    all_three = asyncio.Barrier(3)
+
+    async def member(request: Request) -> str:
+        async with asyncio.timeout(10):
+            await all_three.wait()
+        return "an answer"
+
+    whole = script({"coherent": True, "report": "R"}, repeat=True)
+    others = {other.name: whole for other in load(name).slots if other.name != slot}
+    bind = {**others, slot: [member] * 3 if many else member}
+    path = PATTERNS / f"{name}.prose.md"
+    done = prose_runtime.run(path, {"task_brief": "T", **inputs}, bind=bind, config=config)
+    assert [call["target"] for call in done.calls].count(slot) == 3
+    assert not done.value.get("failures")
