@@ -150,7 +150,7 @@ _WORDS = (
 )
 
 ENGLISH = Slip(
-    rf"(?!(?:{_WORDS})\s)[A-Za-z][\w'’,-]*(?:\s+[\w'’,()-]+){(2,)}[.!?:]?$",
+    rf"(?!(?:{_WORDS})\s)[A-Za-z][\w'’,-]*(?:\s+[\w'’,()-]+){{2,}}[.!?:]?$",
     "this reads as English, and a program has statements",
     "let a role do it: `call name` with its inputs below; or keep it as a comment with `#`, or show it with `emit`",
     "Then ask the critic to review it.",
