@@ -14,7 +14,8 @@ from prose_runtime.diagnostics import Collector
 from prose_runtime.nodes import Binary, Clause, Condition, Expr, Junction, Predicate, Test
 from prose_runtime.syntax import grammar
 from prose_runtime.syntax.expressions import ExpressionBuilder
-from prose_runtime.syntax.outer import hits, trimmed
+from prose_runtime.syntax.outer import MARKED, hits, trimmed
+from prose_runtime.syntax.strings import SINGLE, TRIPLE
 from prose_runtime.text import Source, Span
 
 MAX_DEPTH = 20
@@ -24,7 +25,10 @@ MAX_ALTERNATIVES = 50
 """How many constants one predicate may list before the next one is a clause of its own."""
 
 _JOINT = r"(?<![\w-])(?:and|or)(?![\w-])"
-_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*+")|(?<![A-Za-z0-9])\#[^\n]*(?=\n|\Z)')
+_STRING = rf"(?P<string>{TRIPLE.pattern}|{SINGLE.pattern})"
+_COMMENT = re.compile(rf"{_STRING}|(?P<comment>(?<![^\W_])\#[^\n]*)", re.DOTALL)
+_PIECE = re.compile(rf"{_COMMENT.pattern}|(?P<mark>{MARKED})", re.DOTALL)
+_PIECE_IN_MARKS = re.compile(rf"{_STRING}|(?P<mark>{MARKED})", re.DOTALL)
 _WHOLE_MARK = re.compile(r"(\*\*\*|\*\*)((?:(?!\*\*).)*)\1", re.DOTALL)
 _ALTERNATIVE = re.compile(r'"(?:[^"\\\n]|\\.)*+"|\d+(?:\.\d+)?|null|true|false|empty|absent|present|set')
 _STATES = {"null": "null", "true": "true", "false": "false", "empty": "empty", "absent": "absent"} | dict.fromkeys(
@@ -57,23 +61,23 @@ class _Reader:
         self.text = source.text
         self.out = out
         self.depth = depth
+        self.marked = False
 
     def condition(self, span: Span) -> Condition:
         span = trimmed(self.text, span)
-        inner, marked = self._unmarked(span)
+        inner, whole = self._unmarked(span)
+        self.marked = whole
         test = self._test(inner)
-        marked = marked or "**" in self.text[span.start : span.end]
+        marked = whole or any(found["mark"] for found in _PIECE.finditer(self.text, span.start, span.end))
         return Condition(span=span, text=self._spelling(inner), test=test, marked=marked)
 
     def _unmarked(self, span: Span) -> tuple[Span, bool]:
         match = _WHOLE_MARK.fullmatch(self.text, span.start, span.end)
         return (trimmed(self.text, Span(*match.span(2))), True) if match else (span, False)
 
-    def _spelling(self, span: Span) -> str:
-        text = _COMMENT.sub(lambda match: match.group(1) or "", self.text[span.start : span.end])
-        return (
-            " ".join(text.replace("**", "").split()) if "***" not in text else " ".join(text.replace("*", "").split())
-        )
+    def _spelling(self, span: Span, marked: bool = False) -> str:
+        """The text of a span on one line. Inside marks a ``#`` begins no comment."""
+        return _spelt(self.source.slice(span), comments=not (marked or self.marked))
 
     def _test(self, span: Span) -> Test:
         """``or`` of ``and`` of clauses."""
@@ -112,10 +116,14 @@ class _Reader:
 
     def _clause(self, span: Span) -> Test:
         inner, marked = self._unmarked(span)
-        expr = self._expression(inner)
+        # What the grammar would take for a comment is text inside marks.
+        numbered = (marked or self.marked) and any(
+            found["comment"] for found in _COMMENT.finditer(self.text, inner.start, inner.end)
+        )
+        expr = None if numbered else self._expression(inner)
         if expr is None and not marked and (bracketed := self._bracketed(inner)):
             return bracketed
-        return Clause(span=span, text=self._spelling(inner), expr=expr)
+        return Clause(span=span, text=self._spelling(inner, marked), expr=expr)
 
     def _bracketed(self, span: Span) -> Test | None:
         """``(a and b)`` in which a part is English."""
@@ -174,6 +182,34 @@ class _Reader:
         op = last.op if last.op in ("has", "contains") else "is"
         operand = self._expression(part)
         return Predicate(span=span, subject=subject, op=op, operand=operand, negated=last.negated) if operand else None
+
+
+def _spelt(text: str, comments: bool) -> str:
+    """A text without marks, comments and breaks. String literals stay as they are."""
+    pieces: list[str] = []
+    end = 0
+    for found in (_PIECE if comments else _PIECE_IN_MARKS).finditer(text):
+        pieces.append(_unbroken(text[end : found.start()]))
+        if found["mark"]:
+            pieces.append(_spelt(found["mark"].strip("*"), comments=False))
+        else:
+            pieces.append(found["string"] or " ")
+        end = found.end()
+    return _joined([*pieces, _unbroken(text[end:])])
+
+
+def _joined(pieces: list[str]) -> str:
+    """Pieces as one text, with one blank where two of them meet in blanks."""
+    done: list[str] = []
+    for piece in pieces:
+        blank = done and done[-1].endswith(" ") and piece.startswith(" ")
+        if piece := piece[1:] if blank else piece:
+            done.append(piece)
+    return "".join(done).strip()
+
+
+def _unbroken(text: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"\*\*+", "", text))
 
 
 def _subject(expr: Expr | None) -> Expr | None:

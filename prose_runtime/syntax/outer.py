@@ -15,7 +15,7 @@ MARKED = r"\*\*\*(?=[^*]).*?\*\*\*|\*\*(?=[^*\s]).*?\*\*"
 
 @cache
 def _search(pattern: str) -> re.Pattern[str]:
-    quiet = f"{TRIPLE.pattern}|{SINGLE.pattern}|{MARKED}|(?<![A-Za-z0-9])\\#[^\\n]*"
+    quiet = f"{TRIPLE.pattern}|{SINGLE.pattern}|{MARKED}|(?<![^\\W_])\\#[^\\n]*"
     return re.compile(rf"(?:{quiet})|(?P<open>[(\[{{])|(?P<close>[)\]}}])|(?P<hit>{pattern})", re.DOTALL)
 
 
