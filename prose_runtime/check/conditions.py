@@ -130,6 +130,16 @@ def asked_field(claim: Wording) -> tuple[str, dict[str, object]]:
     return _participle(claim.word), {"type": "boolean"}
 
 
+def bearing(asked: str, hint: Mapping[str, object], declared: Collection[str]) -> str | None:
+    """The first declared field that tells what a condition would ask for as a field of its own, or None.
+
+    ``asked`` and ``hint`` are what ``asked_field`` gave.
+    """
+    if hint.get("type") == "string":
+        return next((name for name in declared if name in _VERDICT_FIELDS - _FREE_TEXT), None)
+    return next((name for name in declared if _flag(name, True, asked) is not None), None)
+
+
 def _participle(word: str) -> str:
     """``accepts`` as the name of a field: ``accepted``. Other forms stay as they are."""
     if not word.endswith("s") or word.endswith("ss") or stem(word) == word:
@@ -160,6 +170,9 @@ _SIDES = {stem(w): True for w in (*POSITIVE, "okay")} | {stem(w): False for w in
 _VERDICT_FIELDS = frozenset(
     "verdict decision status outcome action answer choice judgement judgment recommendation conclusion text".split()
 )
+
+_FREE_TEXT = frozenset({"text", "answer", "action", "outcome"})
+"""Fields that may hold one word, but are as often named so for a text."""
 
 
 def verdict_of(claim: Wording, value: Any, enumerations: Collection[frozenset[str]] = ()) -> bool | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from prose_runtime import nodes as n
+from prose_runtime.check.conditions import bearing
 from prose_runtime.check.demand import Facts
 from prose_runtime.check.demand_flow import Program
 from prose_runtime.check.kinds import bound_names, kinds_of_names
@@ -76,6 +77,7 @@ def with_declared(demand: Demand | None, returns: n.Returns | None, slot: n.Slot
     fields = {**declared(slot), **declared(returns)}
     if not fields:
         return merged
+    merged = _borne(merged, fields)
     optional = {name for name, needed in fields.items() if not needed and name not in merged.fields}
     needed = {name for name, needed in fields.items() if needed}
     return replace(
@@ -84,6 +86,31 @@ def with_declared(demand: Demand | None, returns: n.Returns | None, slot: n.Slot
         required=merged.required | needed,
         mentioned=(merged.mentioned - needed) | optional,
         whole=False,
+    )
+
+
+def _borne(demand: Demand, declared: Collection[str]) -> Demand:
+    """Without the fields that conditions ask for although a declared one tells the same: that one takes their hint.
+
+    ``if review accepts`` asks for ``accepted``, and ``if ruling says abort`` for ``ruling``; where ``approved`` or
+    ``decision`` is declared, a second field would only invite a contradiction.
+    """
+    instead = {
+        name: bearing(name, hint, declared)
+        for name, hint in demand.hints.items()
+        if name in demand.mentioned and name not in declared
+    }
+    spared = {name for name, bearer in instead.items() if bearer is not None}
+    hints = {name: hint for name, hint in demand.hints.items() if name not in spared}
+    for name, bearer in instead.items():
+        if bearer is not None and not demand.fields.get(bearer, Demand()).structured:
+            hints.setdefault(bearer, demand.hints[name])
+    return replace(
+        demand,
+        fields={name: inner for name, inner in demand.fields.items() if name not in spared},
+        required=demand.required - spared,
+        mentioned=demand.mentioned - spared,
+        hints=hints,
     )
 
 

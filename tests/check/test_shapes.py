@@ -486,6 +486,16 @@ def test_a_slot_declares_fields_by_two_names():
     assert declared(slot("x", "y")) == {"x": True, "y": True}
 
 
+def test_a_condition_asks_for_the_declared_field_that_tells_the_same():
+    _, found = analysed("let v = call a\nif v accepts or v says abort:\n  return 1")
+    [demand] = found.demands.values()
+    assert shown(demand) == "{accepted? v?}"
+    told = with_declared(demand, returns("approved", "decision"), None)
+    assert shown(told) == "{approved! decision!}"
+    assert told.hints == {"approved": {"type": "boolean"}, "decision": {"type": "string"}}
+    assert shown(with_declared(demand, returns("answer", "reason"), None)) == "{accepted? v? answer! reason!}"
+
+
 def test_one_output_is_bare():
     demand = with_declared(Demand(whole=True), returns("draft"), None)
     assert demand.bare == "draft"
