@@ -61,8 +61,9 @@ _ENGLISH_HEAD = re.compile(
 )
 _PLAIN_HEAD = re.compile(
     r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?"
-    r"(?:for|repeat|loop|parallel|try|catch|finally|else|option|do(?=\s*:)|\|)(?![\w-])"
+    r"(?:for|repeat|loop|parallel|try|catch|finally|else|option|do(?=\s*:)|\|)(?![\w-])(?!\s*(?:=[^=]|\.))"
 )
+_KEY_FIRST = re.compile(r"[A-Za-z_][\w-]*\s*:\s")
 _INLINE_PLAIN = r":\s+(?=\S)"
 _INLINE_STATEMENT = (
     r":\s+(?=(?:return|break|continue|throw|emit|call|let|const|record|append|add|session|do|sleep)(?![\w-])"
@@ -168,7 +169,8 @@ class _Program:
         """Bring ``xs | map: E``, ``if C: return x`` and a trailing comma into the form of lines and children."""
         line = job.line
         self._split_stages(line)
-        self._split_body(line)
+        if job.role != "entry" or not _KEY_FIRST.match(self.text, line.start, line.end):
+            self._split_body(line)
         if job.role == "entry" and self.text[line.end - 1] == ",":
             comma = Span(line.end - 1, line.end)
             fix = Fix("Remove the comma", (Edit(comma, ""),))

@@ -1,0 +1,53 @@
+"""Spellings that a printed tree needs, and that the parser has to read for what they are."""
+
+import pytest
+
+from prose_runtime.nodes import Argument, Bind, Call, FunctionCall, Group, Loop, Session, dump
+from support.scripts import expression, read
+
+
+def only(text):
+    parsed = read(text)
+    assert parsed.diagnostics == []
+    return parsed.block.statements[0]
+
+
+@pytest.mark.parametrize("name", ["option", "for", "loop", "repeat", "try", "else", "if", "choice", "parallel", "or"])
+def test_an_input_may_be_named_like_the_head_of_a_construct(name):
+    key = f'"{name}"' if name == "or" else name
+    call = only(f'call judge\n  {key}: "a"\n  {key}: call other').value
+    assert isinstance(call, Call)
+    assert [argument.name for argument in call.args] == [name, name]
+    assert all(isinstance(argument, Argument) for argument in call.args)
+
+
+@pytest.mark.parametrize("name", ["option", "loop", "try", "parallel"])
+def test_an_assigned_name_may_be_the_head_of_a_construct(name):
+    bind = only(f"{name} = session judge: finder")
+    assert isinstance(bind, Bind)
+    assert isinstance(bind.value, Session)
+
+
+def test_a_loop_condition_may_begin_with_a_parenthesis():
+    loop = only("loop until (a or b) and c (max: 3) as i:\n  break").value
+    assert isinstance(loop, Loop)
+    assert loop.condition.text == "(a or b) and c"
+    assert dump(loop.maximum)["value"] == 3
+
+
+def test_a_loop_without_a_condition_still_takes_its_bound():
+    loop = only("loop (max: 3):\n  break").value
+    assert (loop.kind, loop.condition) == (None, None)
+
+
+@pytest.mark.parametrize("text", ["group(keys(xs) by kind)", 'group(f("by (x) by", [1]) by kind)', "group(xs by kind)"])
+def test_what_is_grouped_may_be_a_call_of_a_function(text):
+    found, diagnostics = expression(text)
+    assert diagnostics == []
+    assert isinstance(found, Group)
+    assert found.field == "kind"
+
+
+def test_a_function_named_group_needs_no_by():
+    found, _ = expression('group("one by one")')
+    assert isinstance(found, FunctionCall)
