@@ -118,10 +118,11 @@ subject: SUBJECT
 
 ### Fixtures
 
-- task_brief: a short note on why tests are worth their time
+- `task_brief`: a short note on why tests are worth their time
 
 ### Expects
 
+- is not empty and is under 200 words
 - a text that answers the brief
 
 ### Expects Not
@@ -134,7 +135,7 @@ TEMPLATES = {"pattern": PATTERN, "function": FUNCTION, "test": TEST}
 _TRIES = {
     "pattern": 'prose run {file} "what is to be written"',
     "function": 'prose run {file} "the text"',
-    "test": "prose check {file}",
+    "test": "prose test {file}",
 }
 
 

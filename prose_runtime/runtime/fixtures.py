@@ -4,9 +4,10 @@ An input or config item takes a value as Config spells it: ``"text"``, bare text
 nested bullets. A slot, and the words ``default`` and ``judge`` for the services of these names, takes:
 
     - `writer`: scribe                          a service of prose.yml, a provider, the path of a function spec
-    - `writer`: "always this"                   a quoted text: this reply to every call
+    - `writer`: "always this"                   a quoted text or an object: this reply to every call
     - `writer`: ["first", "second"]             scripted replies in the order of the calls
     - `writer`: replies: ["first", {error: "busy", kind: overloaded}]    a script as in prose.yml: replies, rules, else
+    - `writer`: {provider: command, command: [python, write.py]}         any service, as in prose.yml
     - `stages`: [scribe, editor]                a list slot: one service each
 """
 
@@ -23,6 +24,7 @@ from prose_runtime.check.tables import Analysis
 from prose_runtime.diagnostics import Collector, did_you_mean
 from prose_runtime.errors import UsageError
 from prose_runtime.nodes import Bullet, Fixture, Slot, Spec
+from prose_runtime.services import registry
 from prose_runtime.services.bindings import SPEC_SUFFIXES, Bindings, InstanceSettings, ServiceSettings
 from prose_runtime.services.script import INSTRUCTION
 from prose_runtime.syntax.config_values import BadValue, describe, fits, read_type, read_value
@@ -35,7 +37,8 @@ from prose_runtime.text import Source, Span
 SERVICES = ("default", "judge")
 """Fixture names that stand for services of prose.yml, unless the subject has an input or slot of that name."""
 
-_SCRIPT = ("replies", "repeat", "rules", "else")
+_SCRIPT = frozenset({"replies", "repeat", "rules", "else"})
+_INSTANCE = frozenset({"pattern", "with", "config"})
 _DATA_LABELS = ("yaml", "yml", "json")
 
 
@@ -253,18 +256,24 @@ def _word(text: str, given: Given) -> str:
 
 
 def _settings(raw: Any, fixture: Fixture) -> ServiceSettings | InstanceSettings:
-    if isinstance(raw, list):
-        raw = {"replies": raw}
-    elif not isinstance(raw, Mapping):
-        raw = {"replies": [str(raw) if isinstance(raw, _Quoted) else raw], "repeat": True}
-    elif raw and raw.keys() <= INSTRUCTION:
-        raw = {"replies": [raw], "repeat": True}
+    """A script of replies, unless a mapping spells the settings of another service or a pattern instance."""
+    kind = raw if isinstance(raw, Mapping) else {}
     try:
-        if "pattern" in raw:
-            return InstanceSettings.model_validate(dict(raw))
-        return ServiceSettings.model_validate({"provider": "script", **raw})
+        if "pattern" in kind and kind.keys() <= _INSTANCE:
+            return InstanceSettings.model_validate(dict(kind))
+        if kind.get("provider") in registry.known_providers():
+            return ServiceSettings.model_validate(dict(kind))
+        return ServiceSettings.model_validate({"provider": "script", **_script(raw)})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         key = ".".join(map(str, first["loc"]))
         message = f"the fixture `{fixture.name}` defines no service: `{key}`: {first['msg'].lower()}"
         raise UsageError(message, help=_HELP) from None
+
+
+def _script(raw: Any) -> dict[str, Any]:
+    if isinstance(raw, list):
+        return {"replies": raw}
+    if isinstance(raw, Mapping) and raw and raw.keys() <= _SCRIPT:
+        return dict(raw)
+    return {"replies": [str(raw) if isinstance(raw, _Quoted) else raw], "repeat": True}

@@ -36,7 +36,7 @@ from prose_runtime.runtime.limits import Meter
 from prose_runtime.runtime.session import Prepared, Result, RunRequest, execute, prepare
 from prose_runtime.runtime.unit import Run, Unit
 from prose_runtime.runtime.wiring import LocalWiring
-from prose_runtime.syntax.claims import BadClaim, Claim, Negation, Operand, literal, read_claim, words_of
+from prose_runtime.syntax.claims import LONGEST, BadClaim, Claim, Negation, Operand, literal, read_claim, words_of
 from prose_runtime.syntax.config_values import BadValue, read_value
 from prose_runtime.text import Where
 from prose_runtime.values import Value
@@ -260,9 +260,9 @@ class Raises:
 
 def expected_error(expectation: Expectation) -> Raises | None:
     """What an expectation says of an error; None when it is about the result."""
-    text = expectation.text.rstrip(" .")
-    if expectation.path is not None:
+    if expectation.path is not None or len(expectation.text) > LONGEST:
         return None
+    text = " ".join(expectation.text.split()).rstrip(" .")
     if _RAISES_NOTHING.fullmatch(text):
         return Raises("", denied=not expectation.negated)
     match = _RAISES.fullmatch(text)

@@ -24,7 +24,7 @@ from prose_runtime.syntax.bounds import COMPARISON, NUMBER, Bound, is_number, re
 from prose_runtime.syntax.config_values import BadValue, read_value
 from prose_runtime.syntax.yaml_values import plain
 
-LONGEST = 2000
+LONGEST = 1000
 """Characters of a sentence that is looked at; longer ones are for the judge."""
 
 _MOST_JOINTS = 12
@@ -88,9 +88,9 @@ def read_claim(text: str, block: Operand | None = None) -> Claim | None:
     Raises:
         BadClaim: It holds a regular expression that is none.
     """
-    text = _straightened(text)
     if len(text) > LONGEST:
         return None
+    text = _straightened(text)
     if block is not None:
         claim = _claim(f"{text or 'equals'} `{_GAP}`")
         return None if claim is None else _filled(claim, block)
@@ -309,7 +309,8 @@ _UNITS = {
 _UNIT = "|".join(_UNITS)
 _LENGTH = re.compile(r"(?:(?:has|have)\s+)?(?:an?\s+|the\s+|its\s+)?length\s+(?:of\s+|is\s+)?(?P<bound>.+)", re.I)
 _COUNTED = re.compile(
-    rf"(?P<verb>{_HAVE}|{_BE})(?P<bound>.+?)[\s-]+(?P<unit>{_UNIT})(?:\s+(?:long|in\s+length|or\s+(?P<or>more|fewer|less)))?",
+    rf"(?P<verb>{_HAVE}|{_BE})(?P<bound>.{{1,60}}?)[\s-]+(?P<unit>{_UNIT})"
+    r"(?:\s+(?:long|in\s+length|or\s+(?P<or>more|fewer|less)))?",
     re.I,
 )
 _EXCEEDS = re.compile(r"exceeds?\s+", re.I)

@@ -13,7 +13,7 @@ from prose_runtime.text import Source, Span
 NAME = r"[^\W\d]\w*(?:-\w+)*"
 """A name as it is written in sections and programs: letters, digits, ``_``, and ``-`` between them."""
 
-_WRAP = re.compile(r"[ \t]*\n[ \t]*")
+_WRAP = re.compile(r"(?<![ \t])[ \t]*\n[ \t]*")
 _BRACKETS = "([{"
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _SPECIAL = re.compile(r"[()\[\]{}\"'`,;]")

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from prose_runtime.cli import main
-from support.commands import run
+from support.commands import ROOT, run
 
 SUM = """\
 ---
@@ -246,7 +246,7 @@ def test_the_judge_goes_on_where_the_run_left_it(prose_test: Any) -> None:
 
 
 def test_slots_take_services_and_replies(prose_test: Any) -> None:
-    expects = "- `last`: equals `{last}`\n- `trail`: equals `{trail}`"
+    expects = "- `last`: equals {last}\n- `trail`: equals `{trail}`"
     cases = [
         ("- `runner`: twice\n- `stages`: [twice, plain]", "two", None),
         ("- `runner`: `twice`\n- `stages`: plain", "two", ["The tide turns twice a day."]),
@@ -254,15 +254,17 @@ def test_slots_take_services_and_replies(prose_test: Any) -> None:
         ('- `runner`: ["first", "second"]\n- `stages`: lost', "second", ["lost"]),
         ('- `runner`: replies: ["first", {delay: 0, reply: "then"}]\n- `stages`: lost', "then", ["lost"]),
         ("- `runner`:\n  - replies:\n    - x\n    - y\n- `stages`: lost", "y", ["lost"]),
-        ("- `runner`:\n  ```yaml\n  rules: [{when: {baton: b}, reply: c}]\n  else: d\n  ```\n- `stages`: lost", "d", None),
+        ("- `runner`:\n  ```yaml\n  rules: [{when: {baton: b}, reply: c}]\n  else: d\n  ```", "d", None),
+        ("- `runner`: {tone: calm, pattern: none}\n- `stages`: lost", '{"tone": "calm", "pattern": "none"}', ["lost"]),
+        ("- `runner`: {provider: echo}\n- `stages`: lost", "b", ["lost"]),
         ('- `runner`: {echo: true}\n- `stages`: [{reply: "s"}, lost]', "b", ["s", "lost"]),
     ]  # fmt: skip
     for number, (fixtures, last, trail) in enumerate(cases):
-        wanted = expects.replace("{last}", last).replace("{trail}", json.dumps(trail))
+        wanted = expects.replace("{last}", json.dumps(last)).replace("{trail}", json.dumps(trail))
         relay(f"case{number}", wanted if trail else wanted.splitlines()[0], fixtures)
     said = prose_test(".")
     # The first case asks `twice` a third time: one service with one state for the whole test.
-    assert said.last == "7 passed, 1 failed"
+    assert said.last == "9 passed, 1 failed", said.out
     assert "no reply left" in said.out
     assert "FAIL case0" in said.out
 
@@ -327,7 +329,6 @@ def test_a_slot_takes_a_spec_beside_the_test(prose_test: Any) -> None:
         ("- `bton`: x", "did you mean `baton`"),
         ("- `runner`: twicce", "did you mean `twice`"),
         ("- `runner`: replies: 3", "replies"),
-        ("- `runner`: {provider: nobody}", "no provider `nobody`"),
         ("- `runner`: [{delay: no, reply: x}]", "number of seconds"),
         ("- `runner`: {replies: [", "`runner` is no YAML"),
     ],
@@ -540,6 +541,12 @@ def test_junit(prose_test: Any) -> None:
     assert error is not None
     assert (error.get("type"), error.get("message")) == ("mislaid", "the baton was lost")
     assert float(cases["a"].get("time") or -1) >= 0
+
+
+def test_the_examples_pass_offline(prose_test: Any) -> None:
+    said = prose_test(str(ROOT / "examples"))
+    assert said.exit == 0, said.out
+    assert "FAIL" not in said.out
 
 
 # pytest
