@@ -556,7 +556,8 @@ def test_pytest_collects_the_same_tests(tmp_path: Path) -> None:
     write("good", "- contains `tide`")
     write("bad", "- contains `moon`")
     words = [sys.executable, "-m", "pytest", "-p", "prose_runtime.pytest_plugin", "-p", "no:cacheprovider", "-q", "."]
-    done = run(words, tmp_path, home=tmp_path)
+    # Without what is installed: there the plugin would be loaded by its entry point as well.
+    done = run(words, tmp_path, home=tmp_path, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     assert done.exit == 1, done.stdout
     assert "1 failed, 1 passed" in done.stdout
     assert "bad.test.prose.md:13:1: expected: contains `moon`" in done.stdout

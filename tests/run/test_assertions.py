@@ -171,11 +171,11 @@ def test_what_is_not_plain_is_for_the_judge(sentence: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 3, True, "", TIDE, [], [1, "a"], {}, {"a": None}])
-@pytest.mark.parametrize("sentence", [row[0] for row in PLAIN])
-def test_every_value_can_be_asked(sentence: str, value: Any) -> None:
-    claim = read_claim(sentence)
-    assert claim is not None
-    assert decide(claim, value) in (True, False, None)
+def test_every_value_can_be_asked(value: Any) -> None:
+    for sentence, *_ in PLAIN:
+        claim = read_claim(sentence)
+        assert claim is not None
+        assert decide(claim, value) in (True, False, None)
 
 
 def test_a_block_is_the_operand_that_a_sentence_lacks() -> None:
