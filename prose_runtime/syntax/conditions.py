@@ -28,7 +28,7 @@ _JOINT = r"(?<![\w-])(?:and|or)(?![\w-])"
 _STRING = rf"(?P<string>{TRIPLE.pattern}|{SINGLE.pattern})"
 _COMMENT = re.compile(rf"{_STRING}|(?P<comment>(?<![^\W_])\#[^\n]*)", re.DOTALL)
 _PIECE = re.compile(rf"{_COMMENT.pattern}|(?P<mark>{MARKED})", re.DOTALL)
-_PIECE_IN_MARKS = re.compile(rf"{_STRING}|(?P<mark>{MARKED})", re.DOTALL)
+_BREAK = re.compile(rf"{_STRING}|\s+", re.DOTALL)
 _WHOLE_MARK = re.compile(r"(\*\*\*|\*\*)((?:(?!\*\*).)*)\1", re.DOTALL)
 _ALTERNATIVE = re.compile(r'"(?:[^"\\\n]|\\.)*+"|\d+(?:\.\d+)?|null|true|false|empty|absent|present|set')
 _STATES = {"null": "null", "true": "true", "false": "false", "empty": "empty", "absent": "absent"} | dict.fromkeys(
@@ -77,7 +77,8 @@ class _Reader:
 
     def _spelling(self, span: Span, marked: bool = False) -> str:
         """The text of a span on one line. Inside marks a ``#`` begins no comment."""
-        return _spelt(self.source.slice(span), comments=not (marked or self.marked))
+        text = self.source.slice(span)
+        return _spelt_inside(text) if marked or self.marked else _spelt(text)
 
     def _test(self, span: Span) -> Test:
         """``or`` of ``and`` of clauses."""
@@ -184,18 +185,20 @@ class _Reader:
         return Predicate(span=span, subject=subject, op=op, operand=operand, negated=last.negated) if operand else None
 
 
-def _spelt(text: str, comments: bool) -> str:
+def _spelt(text: str) -> str:
     """A text without marks, comments and breaks. String literals stay as they are."""
     pieces: list[str] = []
     end = 0
-    for found in (_PIECE if comments else _PIECE_IN_MARKS).finditer(text):
-        pieces.append(_unbroken(text[end : found.start()]))
-        if found["mark"]:
-            pieces.append(_spelt(found["mark"].strip("*"), comments=False))
-        else:
-            pieces.append(found["string"] or " ")
+    for found in _PIECE.finditer(text):
+        pieces.append(re.sub(r"\s+", " ", re.sub(r"\*\*+", "", text[end : found.start()])))
+        pieces.append(_spelt_inside(found["mark"].strip("*")) if found["mark"] else found["string"] or " ")
         end = found.end()
-    return _joined([*pieces, _unbroken(text[end:])])
+    return _joined([*pieces, re.sub(r"\s+", " ", re.sub(r"\*\*+", "", text[end:]))])
+
+
+def _spelt_inside(text: str) -> str:
+    """A text that stood in marks, without breaks: neither stars nor number signs mean anything in it."""
+    return _BREAK.sub(lambda found: found["string"] or " ", text).strip()
 
 
 def _joined(pieces: list[str]) -> str:
@@ -206,10 +209,6 @@ def _joined(pieces: list[str]) -> str:
         if piece := piece[1:] if blank else piece:
             done.append(piece)
     return "".join(done).strip()
-
-
-def _unbroken(text: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"\*\*+", "", text))
 
 
 def _subject(expr: Expr | None) -> Expr | None:

@@ -180,7 +180,7 @@ class _Program:
     def _split_stages(self, line: Line) -> None:
         if "|" not in self.text[line.start + 1 : line.end]:
             return
-        starts = [m.start() for m in hits(self.text, Span(line.start + 1, line.end), _STAGE)]
+        starts = [m.start() for m in hits(self.text, line.span, _STAGE) if m.start() > line.start]
         if not starts:
             return
         ends = [*starts[1:], line.end]
@@ -473,7 +473,7 @@ class _Build:
     def stages(self) -> tuple[Stage, ...]:
         """The pipeline stages below or behind the line; they are taken."""
         found: list[Stage] = []
-        below = [child for child in self.job.children if child.kind == "stage"]
+        below = [child for child in self.job.children if child.kind == "stage" and not child.taken]
         for other in chain(below, self._behind()):
             part = other.result
             if not isinstance(part, Part) or part.stage is None:

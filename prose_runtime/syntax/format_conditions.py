@@ -89,9 +89,10 @@ def _discretions(text: str, node: Node) -> str:
 
 
 def _marked_parts(node: Node) -> Iterator[tuple[str, str]]:
-    for child in node.children():
+    for child in sorted(node.children(), key=lambda child: child.span):
         if isinstance(child, Discretion):
-            yield child.text, f"**{child.text}**"
+            stars = "***" if "**" in child.text else "**"
+            yield child.text, f"{stars}{child.text}{stars}"
         elif isinstance(child, Condition):
             yield child.text, spelling(child)
         else:

@@ -55,7 +55,7 @@ _DENIED = {
     "exceeds": "does not exceed",
     "at_most": "is not at most",
 }
-_STATES = frozenset(("present", "absent", "set", "null", "empty", "true", "false"))
+_STATE = re.compile(r"(?:present|absent|set|null|empty|true|false)(?![\w-])")
 _RESERVED = frozenset("and or not if then else elif in is null true false let const return".split())
 _KEYWORDS = _RESERVED | frozenset(
     "throw break continue emit record append add sleep use import agent block input output catch finally option choice "
@@ -63,6 +63,7 @@ _KEYWORDS = _RESERVED | frozenset(
 )
 """Words that begin something: as the name of a value they stand in parentheses."""
 
+_JOINING = re.compile(r"(?:as|at|by|contains|does|exceeds|has|meets|to|with)(?![\w-])")
 _KEY = re.compile(NAME)
 _LIKE_A_KEY = re.compile(rf"{NAME}\s*:")
 _MODES = ("all", "first", "any")
@@ -181,7 +182,7 @@ class ExpressionPrinter:
             return f"{subject} is {'not ' if expr.negated else ''}{_WORDS[expr.op]}", COMPARISON
         operand = self.text(expr.operand, PRIMARY if expr.op in ("is", "has", "contains") else SUM)
         if expr.op == "is":
-            operand = f"({operand})" if operand in _STATES else operand
+            operand = f"({operand})" if _STATE.match(operand) else operand
             return f"{subject} is {'not ' if expr.negated else ''}{operand}", COMPARISON
         return f"{subject} {(_DENIED if expr.negated else _SIGNS)[expr.op]} {operand}", COMPARISON
 
@@ -197,7 +198,8 @@ class ExpressionPrinter:
     def _call(self, expr: Call) -> tuple[str, int]:
         text = f"call {self._target(expr.target)}"
         if expr.spread is not None:
-            return f"{text} with {self.text(expr.spread)}", LOOSEST
+            spread = self.text(expr.spread)
+            return f"{text} with {f'({spread})' if _JOINING.match(spread) else spread}", LOOSEST
         return text + self._inputs(expr), PRIMARY
 
     def _target(self, target: Expr) -> str:

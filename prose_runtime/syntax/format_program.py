@@ -13,7 +13,6 @@ from prose_runtime.nodes import (
     Agent,
     Append,
     Argument,
-    Binary,
     Bind,
     Block,
     BlockDef,
@@ -21,7 +20,6 @@ from prose_runtime.nodes import (
     Call,
     Choice,
     Condition,
-    Conditional,
     Constant,
     Continue,
     Destructure,
@@ -68,11 +66,14 @@ from prose_runtime.syntax.format_expressions import (
     number,
 )
 from prose_runtime.syntax.format_strings import plain_literal
+from prose_runtime.syntax.outer import hits
 from prose_runtime.syntax.strings import NAME
+from prose_runtime.text import Span
 
 _CONSTRUCTS = (If, Choice, Repeat, ForEach, Loop, Parallel, Do, Try)
 _DEFINITIONS = (BlockDef, Agent)
 _PLAIN_CRITERIA = re.compile(r"(?!(?:and|or|if|in|is|has|contains|meets)\b)[A-Za-z](?:[\w ,.'-]*[\w'])?")
+_IN = r"(?<![\w-])in(?![\w-])"
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -149,9 +150,10 @@ class _Printer:
         parts = [part for part in (node.value, node.target, node.note) if part is not None]
         owner, below = _owner(parts)
         printer = ExpressionPrinter(indent, owner, below)
-        # The first `in` outside of brackets is that of `record`.
-        level = POSTFIX if node.word == "record" and _may_say_in(node.value) else OR
-        value = printer.text(node.value, level)
+        value = printer.text(node.value, OR)
+        if node.word == "record" and any(hits(value, Span(0, len(value)), _IN)):
+            # The first `in` outside of brackets would be that of `record`.
+            value = f"({value})"
         text = f"{node.word} {value} {'in' if node.word == 'record' else 'to'} {printer.text(node.target, POSTFIX)}"
         if node.note is not None:
             text += f" with note {printer.text(node.note)}"
@@ -238,11 +240,11 @@ class _Printer:
             self.add(indent, head.rstrip())
             self.value("", source, indent + STEP)
             self.stages(value.stages, indent)
-        elif isinstance(source, _CONSTRUCTS) or _owner([source], source)[0] is not None:
+        elif _stages_beside(value):
             # A stage that is indented below these would belong to the last line of the body, or to the last input.
             self.value(head, source, indent)
             self.stages(value.stages, indent)
-        elif len(value.stages) == 1:
+        elif len(value.stages) == 1 and not any(map(_ends_in_stages, value.stages[0].body.statements)):
             self.stage(f"{head}{ExpressionPrinter(indent).text(source)} ", value.stages[0], indent)
         else:
             self.inline(head, source, indent)
@@ -364,6 +366,18 @@ def _is_wide(statement: Node) -> bool:
     return isinstance(statement, _DEFINITIONS) or isinstance(value, (*_CONSTRUCTS, Pipeline))
 
 
+def _stages_beside(value: Pipeline) -> bool:
+    """Whether the stages stand at the indentation of the line itself, because other lines stand below it."""
+    source = value.source
+    return isinstance(source, (*_CONSTRUCTS, Pipeline)) or _owner([source], source)[0] is not None
+
+
+def _ends_in_stages(statement: Node) -> bool:
+    """Whether a statement's stages would be taken for those of a line above that has a stage itself."""
+    value = getattr(statement, "value", None)
+    return isinstance(value, Pipeline) and _stages_beside(value)
+
+
 def _needs_lines(value: Expr) -> bool:
     """Whether a value cannot stand on one line: it is a construct or pipeline, or holds one."""
     if isinstance(value, (*_CONSTRUCTS, Pipeline)):
@@ -411,7 +425,3 @@ def _first_below(call: Callee) -> int:
     while index and call.args[index - 1].name is not None:
         index -= 1
     return index
-
-
-def _may_say_in(value: Expr) -> bool:
-    return any(isinstance(node, Conditional) or (isinstance(node, Binary) and node.op == "in") for node in value.walk())

@@ -18,12 +18,19 @@ NAMES = (
     "call emit loop option record parallel session group try do block choice for repeat append throw"
 ).split()
 WORDS = [*NAMES, "if", "or", "in", "is", "null", "else", "return"]
-KEYS = [*(word for word in WORDS if word not in ("model", "backoff")), "b c", "", 'say "x"', "{a}", "{{a}}", "1", "a\nb"]
+ODD_KEYS = ["b c", "", 'say "x"', "{a}", "{{a}}", "1", "a\nb"]
+KEYS = [*(word for word in WORDS if word not in ("model", "backoff")), *ODD_KEYS]
 FUNCTIONS = "len join max json group emit loop then finder".split()
 OPERATORS = "+ - * / % == != < <= > >= and or in".split()
 STATES = ("present", "absent", "null", "empty", "true", "false")
 QUESTIONS = (
-    "what is best", "is it (good", 'does it say "no', "is #3 done", "a ** b", "[x] {y} or else z", "and now: what"
+    "what is best",
+    "is it (good",
+    'does it say "no',
+    "is #3 done",
+    "a ** b",
+    "[x] {y} or else z",
+    "and now: what",
 )
 ENGLISH = (
     "the critic accepts", "decision says abort", "leave does not explicitly proceed", "it's over: finally",
@@ -41,8 +48,8 @@ PATHS = ("a", "a.b", "a[0]", "x.y[i].z", "quality-bar", "a[12].b-c")
 
 def at(kind: type[Any], /, **fields: Any) -> Any:
     """A node without a place."""
-    spans = {name: NOWHERE for name in kind.__dataclass_fields__ if name in ("span", "name_span") and name not in fields}
-    return kind(**spans, **fields)
+    spans = {place: NOWHERE for place in ("span", "name_span") if place in kind.__dataclass_fields__}
+    return kind(**spans | fields)
 
 
 def name(word: str) -> n.Name:
@@ -108,12 +115,12 @@ def expressions(depth: int) -> st.SearchStrategy[Any]:
         objects(e),
         st.builds(lambda op, x: at(n.Unary, op=op, operand=x), st.sampled_from(["not", "-"]), e),
         st.builds(lambda op, x, y: at(n.Binary, op=op, left=x, right=y), st.sampled_from(OPERATORS), e, e),
-        st.builds(
-            lambda c, x, y: at(n.Conditional, condition=c, then=x, orelse=y), inline_conditions(), e, e
-        ),
+        st.builds(lambda c, x, y: at(n.Conditional, condition=c, then=x, orelse=y), inline_conditions(), e, e),
         predicates(e),
         st.builds(lambda f, args: at(n.FunctionCall, name=f, args=args), st.sampled_from(FUNCTIONS), few),
-        st.builds(lambda s, f: at(n.Group, source=s, field=f), names | st.builds(_call_of_keys, names), st.sampled_from(WORDS)),
+        st.builds(
+            lambda s, f: at(n.Group, source=s, field=f), names | names.map(_call_of_keys), st.sampled_from(WORDS)
+        ),
         calls(depth - 1),
     )
 
@@ -159,16 +166,20 @@ def arguments(draw: Any, values: Any, positional: bool = True) -> tuple[n.Argume
 
 
 @st.composite
+def paths(draw: Any) -> n.Expr:
+    """A name with fields and indexes: what can be called or assigned to."""
+    path: n.Expr = draw(names)
+    for step in draw(st.lists(st.sampled_from(WORDS) | expressions(0), max_size=2)):
+        path = at(n.Field, object=path, name=step) if isinstance(step, str) else at(n.Index, object=path, index=step)
+    return path
+
+
+@st.composite
 def heads(draw: Any, depth: int) -> n.Expr:
     """A call, session or ``do`` without its inputs."""
     kind = draw(st.sampled_from(["call", "call", "prompt", "agent", "named", "resume", "do"]))
     if kind == "call":
-        target = draw(names)
-        for _ in range(draw(st.integers(0, 2))):
-            steps = st.sampled_from(WORDS) | expressions(0)
-            step = draw(steps)
-            target = at(n.Field, object=target, name=step) if isinstance(step, str) else at(n.Index, object=target, index=step)
-        return at(n.Call, target=target)
+        return at(n.Call, target=draw(paths()))
     if kind == "do":
         return at(n.DoBlock, block=draw(names))
     if kind == "prompt":
@@ -196,7 +207,7 @@ def calls(draw: Any, depth: int) -> n.Expr:
 def line_calls(draw: Any, depth: int) -> n.Expr:
     """A call that is all of its line: inputs below it may be anything that takes lines itself."""
     head = draw(heads(depth))
-    beside = draw(arguments(leaves)) if not isinstance(head, n.Session) or True else ()
+    beside = draw(arguments(leaves))
     if beside and beside[-1].name is not None:
         beside = ()
     below = draw(arguments(entries(depth - 1), positional=False))
@@ -254,7 +265,8 @@ def constructs(draw: Any, depth: int) -> n.Expr:
         option = st.builds(lambda t, b: at(n.Option, label=t, body=b), TEXT, body)
         return at(n.Choice, criteria=draw(templates()), options=tuple(draw(st.lists(option, min_size=1, max_size=2))))
     if kind == "repeat":
-        return at(n.Repeat, count=draw(simple), body=draw(body), var=draw(optional_names), parallel=draw(st.none() | options()))
+        parallel = draw(st.none() | options())
+        return at(n.Repeat, count=draw(simple), body=draw(body), var=draw(optional_names), parallel=parallel)
     if kind == "for":
         parallel = draw(st.none() | options())
         maximum = draw(st.none() | simple) if parallel is None else None
@@ -265,7 +277,12 @@ def constructs(draw: Any, depth: int) -> n.Expr:
     if kind == "loop":
         word = draw(st.sampled_from([None, "until", "while"]))
         condition = draw(all_conditions(1)) if word else None
-        return at(n.Loop, body=draw(body), kind=word, condition=condition, maximum=draw(st.none() | simple), var=draw(optional_names))
+        # Behind a condition the bound has to be found by its parentheses.
+        bound = names | constants | names.map(_call_of_keys) if word else simple
+        return at(
+            n.Loop, body=draw(body), kind=word, condition=condition, maximum=draw(st.none() | bound),
+            var=draw(optional_names),
+        )  # fmt: skip
     if kind == "parallel":
         return at(n.Parallel, body=draw(body), options=draw(options()))
     if kind == "do":
@@ -299,12 +316,9 @@ def pipelines(draw: Any, depth: int) -> n.Pipeline:
 @st.composite
 def binds(draw: Any, depth: int) -> n.Bind:
     keyword = draw(st.sampled_from([None, "let", "const"]))
-    target: Any = draw(names)
+    target: Any = draw(paths())
     if draw(st.integers(0, 4)) == 0:
         target = at(n.Destructure, names=tuple(draw(st.lists(names, min_size=1, max_size=3))))
-    else:
-        for step in draw(st.lists(st.sampled_from(WORDS) | expressions(0), max_size=2)):
-            target = at(n.Field, object=target, name=step) if isinstance(step, str) else at(n.Index, object=target, index=step)
     value = draw(values(depth))
     if draw(st.integers(0, 9)) == 0 and depth > 0:
         outer = draw(pipelines(0))
@@ -317,7 +331,9 @@ def definitions(depth: int) -> st.SearchStrategy[Any]:
     plain = st.one_of(
         st.builds(lambda a, args: at(n.Agent, name=a, args=args), names, arguments(entries(0), positional=False)),
         st.builds(lambda i, t: at(n.Input, name=i, text=t), names, TEXT),
-        st.builds(lambda r, a: at(n.Use, reference=r, alias=name(a)), TEXT, st.sampled_from([*NAMES, "", "two words", "if"])),
+        st.builds(
+            lambda r, a: at(n.Use, reference=r, alias=name(a)), TEXT, st.sampled_from([*NAMES, "", "two words", "if"])
+        ),
     )
     params = st.lists(names, max_size=2).map(tuple)
     if depth <= 0:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from prose_runtime.nodes import Argument, Bind, Call, FunctionCall, Group, Loop, Session, dump
+from prose_runtime.nodes import Argument, Bind, Call, FunctionCall, Group, If, Loop, Pipeline, Session, dump
 from support.scripts import expression, read
 
 
@@ -35,6 +35,12 @@ def test_a_loop_condition_may_begin_with_a_parenthesis():
     assert dump(loop.maximum)["value"] == 3
 
 
+def test_the_bound_of_a_loop_may_be_calls_in_calls():
+    loop = only("loop until all agree (max: min(len(keys(xs)), (n + 1) * 2)):\n  break").value
+    assert loop.condition.text == "all agree"
+    assert isinstance(loop.maximum, FunctionCall)
+
+
 def test_a_loop_without_a_condition_still_takes_its_bound():
     loop = only("loop (max: 3):\n  break").value
     assert (loop.kind, loop.condition) == (None, None)
@@ -51,3 +57,16 @@ def test_what_is_grouped_may_be_a_call_of_a_function(text):
 def test_a_function_named_group_needs_no_by():
     found, _ = expression('group("one by one")')
     assert isinstance(found, FunctionCall)
+
+
+def test_a_stage_behind_a_loop_in_a_body_belongs_to_the_loop_alone():
+    statement = only("if done:\n  let a = for x in xs:\n    x\n  | map:\n    item\n  emit a")
+    assert isinstance(statement.value, If)
+    body = statement.value.branches[0].body.statements
+    assert [type(node).__name__ for node in body] == ["Bind", "Emit"]
+    assert isinstance(body[0].value, Pipeline)
+
+
+def test_a_bracket_in_a_text_opens_nothing_before_a_stage():
+    pipeline = only('"[" | map:\n  item').value
+    assert isinstance(pipeline, Pipeline)
