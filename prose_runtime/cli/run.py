@@ -74,11 +74,14 @@ def _said(spec: str, rest: list[str], base: Path) -> options.Words | str:
 
 
 def locate(word: str, base: Path) -> Path | None:
-    """The file that SPEC means: a path, or the bare name of a spec beside it, of its project or of the library."""
+    """The file that SPEC means: a path, or the name of a spec beside it, of its project or of the library.
+
+    The name may have the ending that specs have: ``dialectic.prose.md`` is in the library even where no such file is.
+    """
     path = base / word
     if path.exists():
         return Path(word) if base == Path.cwd() else path
-    if not _is_bare(word):
+    if os.sep in word:
         return None
     from prose_runtime.check.project import Project
 

@@ -35,7 +35,7 @@ class Template(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Interpolation(Node):
-    """``{a.b}`` in a string. ``value`` is a Name, Field or Index; ``raw`` the text to keep when it names nothing."""
+    """``{a.b}`` in a string. ``value`` is a Name or Field; ``raw`` the text to keep when it names nothing."""
 
     value: Expr
     raw: str

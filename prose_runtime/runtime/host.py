@@ -69,10 +69,12 @@ class LocalHost:
             RecordError: The answer cannot be kept.
         """
         digest = digest_of(service.name, request)
-        kept = self._kept(step, service, request)
+        kept = self.record.answer(step) if self.record else None
         if kept is not None and kept.digest == digest:
-            return self._replay(kept)
-        if kept is not None and not self.reask:
+            _pass_over(kept, service, request)
+            if kept.kind != "open":
+                return self._replay(kept)
+        elif kept is not None and kept.kind != "open" and not self.reask:
             raise EditedError(
                 f"step {step} was recorded with another request: the spec, its inputs or its bindings were edited",
                 help="ask such steps again with `--reask`, or start a new run",
@@ -81,14 +83,6 @@ class LocalHost:
         self.meter.before_call()
         async with self._gate:
             return await self._live(step, digest, service, request)
-
-    def _kept(self, step: str, service: Service, request: Request) -> Answer | None:
-        """The recorded answer of a step, unless it has to be asked for again. A script has given either already."""
-        kept = self.record.answer(step) if self.record else None
-        skip = getattr(service, "skip", None)
-        if kept is not None and skip is not None:
-            skip(request)
-        return None if kept is None or kept.kind == "open" else kept
 
     def _replay(self, kept: Answer) -> Reply:
         usage = Usage(**{**(kept.usage or {})})
@@ -157,6 +151,18 @@ def digest_of(service: str, request: Request) -> str:
     """A digest of all that decides an answer: the service's name and what it is told."""
     content = json.dumps([service, request.content()], ensure_ascii=False, sort_keys=True, default=str)
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _pass_over(kept: Answer, service: Service, request: Request) -> None:
+    """A script has given this answer already; what has to be asked for again may have been mended in it."""
+    skip = getattr(service, "skip", None)
+    if skip is not None:
+        skip(request, _answer_of(kept) if kept.kind == "open" else None)
+
+
+def _answer_of(kept: Answer) -> Reply | ServiceError:
+    failed = isinstance(kept.value, dict) and kept.value.keys() == _error_to(ServiceError("")).keys()
+    return _error_from(kept.value) if failed else Reply(kept.value)
 
 
 def _error_to(error: ServiceError) -> dict[str, Any]:

@@ -227,6 +227,6 @@ def runnable(analysis: Analysis) -> None:
     """
     spec = analysis.spec
     if spec.kind == "test":
-        raise UsageError(f"{spec.name} is a test, not something to run")
+        raise UsageError(f"{spec.name} is a test", help=f"run it with `prose test {spec.source.path}`")
     if spec.body is None and spec.javascript is None and (spec.slots or spec.kind == "pattern"):
         raise UsageError(f"{spec.name} has no Delegation to run", help="add a `### Delegation` section with a program")

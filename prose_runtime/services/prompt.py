@@ -33,11 +33,13 @@ class Prompt(NamedTuple):
 def render(request: Request) -> Prompt:
     """Put a request into words.
 
-    Each input stands between tags that nothing in the request can close or imitate. A demanded shape is said in plain
-    words as well, for services that cannot be held to a schema.
+    Each input stands between tags that nothing in the request can close or imitate. An input of a role that is null is
+    one that it did not get, and is not mentioned; a judge is shown it. A demanded shape is said in plain words as well,
+    for services that cannot be held to a schema.
     """
     schema = shape_of(request)
-    inputs = [(_quoted(name), _shown(value)) for name, value in request.inputs.items()]
+    given = {n: v for n, v in request.inputs.items() if v is not None or request.purpose != "call"}
+    inputs = [(_quoted(name), _shown(value)) for name, value in given.items()]
     texts = [part for pair in inputs for part in pair]
     suffix = _free_suffix([*texts, request.prompt or "", request.rejected or "", request.fault or ""])
     values = {

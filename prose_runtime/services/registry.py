@@ -22,7 +22,8 @@ GROUP = "prose.services"
 """The entry-point group. Each entry is a ``provider(settings: ServiceSettings) -> Service``.
 
 Beside being callable a service may have ``async aclose()``, ``async ping() -> str`` (one line saying that it can
-answer, or a ``ServiceError``) and ``skip(request)``, which passes over an answer that a resumed run has already.
+answer, or a ``ServiceError``) and ``skip(request, answer=None)``, which passes over an answer that a resumed run has
+already.
 """
 
 EXTRAS = {"openai": "openai", "local": "xllamacpp"}

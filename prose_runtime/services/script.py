@@ -46,6 +46,12 @@ class Action:
     kind: str = "failed"
     delay: float = 0.0
 
+    def came_to(self, answer: Reply | ServiceError) -> bool:
+        """Whether this action gives that answer."""
+        if isinstance(answer, ServiceError):
+            return self.error == answer.message
+        return self.error is None and (self.echo or bool(self.reply == answer.value))
+
     async def carry_out(self, service: str, request: Request) -> Reply:
         """Answer the request, or raise the ``ServiceError`` asked for."""
         if self.delay:
@@ -94,10 +100,17 @@ class ScriptService:
         """Say how many replies are left."""
         return "ready" if self._repeat or not self._replies else f"{len(self._replies) - self._taken} replies left"
 
-    def skip(self, request: Request) -> None:
-        """Take the reply to a request, if there is one, without giving it: a resumed run has it already."""
+    def skip(self, request: Request, answer: Reply | ServiceError | None = None) -> None:
+        """Take the reply to a request, if there is one, without giving it: a resumed run has it already.
+
+        ``answer``: the request will be made again, for this is what came of it. A reply that has been mended since is
+        not passed over.
+        """
+        taken = self._taken
         with suppress(ServiceError):
-            self._next(request)
+            action = self._next(request)
+            if answer is not None and not action.came_to(answer):
+                self._taken = taken
 
     def _next(self, request: Request) -> Action:
         for rule in self._rules:
@@ -126,7 +139,7 @@ class ScriptService:
 
 
 def _action(service: str, item: Any) -> Action:
-    if not isinstance(item, Mapping) or not item or not item.keys() <= INSTRUCTION:
+    if not _is_instruction(item):
         return Action(reply=_as_value(service, item))
     error, delay = item.get("error"), item.get("delay", 0)
     if isinstance(delay, bool) or not isinstance(delay, int | float) or not 0 <= delay < float("inf"):
@@ -146,6 +159,10 @@ def _action(service: str, item: Any) -> Action:
     )
 
 
+def _is_instruction(item: Any) -> bool:
+    return isinstance(item, Mapping) and bool(item) and item.keys() <= INSTRUCTION
+
+
 def _as_value(service: str, item: Any) -> Any:
     if isinstance(item, Mapping):
         return {str(key): _as_value(service, entry) for key, entry in item.items()}
@@ -158,6 +175,8 @@ def _as_value(service: str, item: Any) -> Any:
 
 def _rule(service: str, item: Mapping[str, Any]) -> Rule:
     rest = {key: value for key, value in item.items() if key != "when"}
+    if _is_instruction(rest.get("reply")):  # `reply` is how a rule answers, so what it holds may be an instruction
+        rest = {key: value for key, value in rest.items() if key != "reply"} | rest["reply"]
     unknown = sorted(map(str, rest.keys() - INSTRUCTION))
     when = item.get("when") or {}
     fault = ""

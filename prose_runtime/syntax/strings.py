@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prose_runtime.diagnostics import Collector, Edit, Fix
-from prose_runtime.nodes import Constant, Expr, Field, Index, Interpolation, Name, Template
+from prose_runtime.nodes import Expr, Field, Interpolation, Name, Template
 from prose_runtime.text import Source, Span
 
 NAME = r"[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?"
@@ -24,10 +24,10 @@ _PIECE = re.compile(
     r"|(?P<newline>\r\n?|\n)"
     r"|(?P<double>\$?\{\{)"
     r"|(?P<shell>\$\{)"
-    rf"|\{{(?P<path>{NAME}(?:\.{NAME}|\[(?:\d{{1,9}}|{NAME})\])*)\}}"
+    rf"|\{{(?P<path>{NAME}(?:\.{NAME})*)\}}"
     r"|(?P<text>[^\\\r\n{$]+|[\\{$])"
 )
-_PATH_PART = re.compile(rf"\.(?P<field>{NAME})|\[(?:(?P<number>\d+)|(?P<name>{NAME}))\]")
+_PATH_PART = re.compile(rf"\.({NAME})")
 _FIRST = re.compile(NAME)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OPENING_BREAK = re.compile(r"[ \t]*(?:\r\n?|\n)")
@@ -192,15 +192,7 @@ class _Reader:
         value: Expr = Name(span=Span(span.start + 1, end), id=self.raw[span.start + 1 : end])
         if end < span.end - 1:
             for part in _PATH_PART.finditer(self.raw, end, span.end - 1):
-                value = _step(value, part)
+                name_span = Span(part.start(1), part.end(1))
+                whole = Span(value.span.start, part.end())
+                value = Field(span=whole, object=value, name=part[1], name_span=name_span)
         return Interpolation(span=span, value=value, raw=self.raw[span.start : span.end])
-
-
-def _step(value: Expr, part: re.Match[str]) -> Expr:
-    span = Span(value.span.start, part.end())
-    if name := part["field"]:
-        return Field(span=span, object=value, name=name, name_span=Span(part.start() + 1, part.end()))
-    inside = Span(part.start() + 1, part.end() - 1)
-    if number := part["number"]:
-        return Index(span=span, object=value, index=Constant(span=inside, value=int(number)))
-    return Index(span=span, object=value, index=Name(span=inside, id=part["name"]))

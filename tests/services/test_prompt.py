@@ -39,7 +39,7 @@ def test_a_role_is_told_what_the_request_holds_and_nothing_else():
     assert words(render(RICH)) == told
     prompt = render(RICH)
     assert "JOB" in prompt.system
-    assert all(name in prompt.user for name in ("input_a", "input_b", "nothing", "who", "REF", "score"))
+    assert all(name in prompt.user for name in ("input_a", "input_b", "who", "REF", "score"))
 
 
 def test_neither_pattern_nor_slot_is_named_in_the_runtimes_own_text():
@@ -93,7 +93,9 @@ def test_template_text_in_content_stays_text():
 def test_text_stays_as_it_is_and_other_values_are_json():
     user = render(Request(inputs={"text": 'say "ä" <b>', "none": None, "list": ["ä", 1]})).user
     assert '\nsay "ä" <b>\n' in user
-    assert "\nnull\n" in user
+    assert "null" not in user and "none" not in user
+    judged = render(Request(inputs={"none": None}, purpose="judge", prompt="it is there")).user
+    assert "\nnull\n" in judged
     assert '\n["ä", 1]\n' in user
 
 

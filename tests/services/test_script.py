@@ -124,6 +124,15 @@ def test_a_resumed_run_skips_what_it_has():
     assert ask(service) == "b"
 
 
+def test_a_resumed_run_passes_over_a_failure_unless_it_was_mended():
+    failure = ServiceError("down")
+    for replies in (["a", {"error": "down"}, "b"], ["a", "b"]):
+        service = made(replies=replies)
+        service.skip(Request())
+        service.skip(Request(), failure)
+        assert ask(service) == "b"
+
+
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
@@ -158,3 +167,11 @@ def test_a_recorded_function_keeps_what_it_was_asked():
     recorded = record(answer, name="deep")
     assert (recorded.name, ask(recorded, q="?")) == ("deep", 42)
     assert recorded.requests[0].inputs == {"q": "?"}
+
+
+def test_a_reply_may_itself_be_an_instruction():
+    service = made(rules=[{"when": {"x": "1"}, "reply": {"error": "ill", "kind": "overloaded"}}], replies=["a"])
+    with pytest.raises(ServiceError) as caught:
+        ask(service, x="1")
+    assert caught.value.kind == "overloaded"
+    assert ask(service) == "a"
