@@ -253,11 +253,10 @@ class _Program:
                 self._join(job, below)
                 below = []
         job.children = self._jobs(below, role)
-        stages = self._jobs(lines[first_stage:], "statement")
-        for stage in stages:
-            stage.siblings = job.children
-            stage.index = len(job.children)
-            job.children.append(stage)
+        for line in lines[first_stage:]:
+            # Behind the stages of an input stand further inputs.
+            after: Role = "statement" if line.stage else role
+            job.children.append(_Job(line, after, job.children, len(job.children)))
 
     def _join(self, job: _Job, lines: list[Line]) -> None:
         """Read lines that are indented too deeply as if they stood beside their parent."""

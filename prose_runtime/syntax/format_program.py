@@ -150,11 +150,11 @@ class _Printer:
         parts = [part for part in (node.value, node.target, node.note) if part is not None]
         owner, below = _owner(parts)
         printer = ExpressionPrinter(indent, owner, below)
-        value = printer.text(node.value, OR)
-        if node.word == "record" and any(hits(value, Span(0, len(value)), _IN)):
-            # The first `in` outside of brackets would be that of `record`.
-            value = f"({value})"
-        text = f"{node.word} {value} {'in' if node.word == 'record' else 'to'} {printer.text(node.target, POSTFIX)}"
+        value, target = printer.text(node.value, OR), printer.text(node.target, POSTFIX)
+        if node.word == "record":
+            # The first `in` outside of brackets has to be that of `record`.
+            value, target = _bracketed_in(value), _bracketed_in(target)
+        text = f"{node.word} {value} {'in' if node.word == 'record' else 'to'} {target}"
         if node.note is not None:
             text += f" with note {printer.text(node.note)}"
         self.add(indent, text)
@@ -320,6 +320,10 @@ def _target(node: Bind, printer: ExpressionPrinter) -> str:
     text = target.id if isinstance(target, Name) else printer.text(target, POSTFIX)
     # Behind `let` every word is a name, and nothing but a name or a brace may follow it.
     return re.sub(rf"\A\(({NAME})\)", r"\1", text) if node.keyword else text
+
+
+def _bracketed_in(text: str) -> str:
+    return f"({text})" if any(hits(text, Span(0, len(text)), _IN)) else text
 
 
 def _names(names: Sequence[Name]) -> str:

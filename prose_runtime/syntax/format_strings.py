@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from prose_runtime.nodes import Interpolation, Template
 from prose_runtime.syntax.strings import NAME
 
-_PATH = rf"{NAME}(?:\.{NAME}|\[(?:\d{{1,9}}|{NAME})\])*"
+_PATH = rf"{NAME}(?:\.{NAME})*"
 _BRACE = re.compile(rf"(?<!\$)\{{(?P<path>{_PATH})\}}|\{{(?=\{{)")
 _DOUBLE = re.compile(r"\{(?=\{)")
 _QUOTES = re.compile(r'"{3,}')

@@ -35,7 +35,7 @@ _POINT = re.compile(r'"""|"|#|\*\*\*?|[()\[\]{}]|\n')
 _HEAD = re.compile(r"(?:if|elif|else|for|repeat|loop|parallel|choice|option|try|catch|block|agent)(?![\w-])")
 _CONDITION = re.compile(
     rf"(?:(?:(?:let|const)[ \t]+)?{NAME}[ \t]*=[ \t]*|return[ \t]+)?"
-    r"(?:if|elif|else[ \t]+if|loop[ \t]+(?:until|while)|choice)[ \t*]"
+    r"(?:if|elif|else[ \t]+if|loop[ \t]+(?:until|while)|choice)[ \t*](?![ \t]*=)"
 )
 _JOINS = re.compile(r"(?:and|or)(?![\w-])")
 _ENDS_OPEN = re.compile(r"(?:[ \t](?:and|or|not|in|-)|[+/%<>]|(?<!\*)\*|[=!<>]=)\Z")

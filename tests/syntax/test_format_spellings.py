@@ -70,3 +70,20 @@ def test_a_stage_behind_a_loop_in_a_body_belongs_to_the_loop_alone():
 def test_a_bracket_in_a_text_opens_nothing_before_a_stage():
     pipeline = only('"[" | map:\n  item').value
     assert isinstance(pipeline, Pipeline)
+
+
+def test_inputs_may_follow_the_stages_of_an_input():
+    call = only(
+        "call w\n  a: for x in xs:\n    x\n  | map:\n    item\n  b: 1\n  c: xs\n    | filter:\n      item"
+    ).value
+    assert [(arg.name, type(arg.value).__name__) for arg in call.args] == [
+        ("a", "Pipeline"),
+        ("b", "Constant"),
+        ("c", "Pipeline"),
+    ]
+
+
+def test_a_value_may_stand_below_a_name_that_begins_a_choice_elsewhere():
+    bind = only("choice =\n  xs | map:\n    item\n| filter:\n  item.ok")
+    assert isinstance(bind.value, Pipeline)
+    assert isinstance(bind.value.source, Pipeline)
