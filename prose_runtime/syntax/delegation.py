@@ -58,6 +58,7 @@ _FIRST_WORD = re.compile(r"[|A-Za-z_]+")
 _STAGE = r"\|\s*(?:map|pmap|filter|reduce)(?![\w-])"
 _ENGLISH_HEAD = re.compile(
     r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?(?:if|elif|else\s+if|loop\s+until|loop\s+while|choice)(?![\w-])"
+    r"(?!\s*(?:=[^=]|\.))"
 )
 _PLAIN_HEAD = re.compile(
     r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?"

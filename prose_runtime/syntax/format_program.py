@@ -73,6 +73,7 @@ from prose_runtime.text import Span
 _CONSTRUCTS = (If, Choice, Repeat, ForEach, Loop, Parallel, Do, Try)
 _DEFINITIONS = (BlockDef, Agent)
 _PLAIN_CRITERIA = re.compile(r"(?!(?:and|or|if|in|is|has|contains|meets)\b)[A-Za-z](?:[\w ,.'-]*[\w'])?")
+_TO = re.compile(r"to(?![\w-])")
 _IN = r"(?<![\w-])in(?![\w-])"
 _DIGITS = re.compile(r"\d+(?:\.\d+)?")
 
@@ -154,6 +155,8 @@ class _Printer:
         if node.word == "record":
             # The first `in` outside of brackets has to be that of `record`.
             value, target = _bracketed_in(value), _bracketed_in(target)
+        elif _TO.match(value) or (node.word == "append" and any(hits(value, Span(0, len(value)), " - "))):
+            value = f"({value})"
         text = f"{node.word} {value} {'in' if node.word == 'record' else 'to'} {target}"
         if node.note is not None:
             text += f" with note {printer.text(node.note)}"

@@ -21,9 +21,9 @@ def test_an_input_may_be_named_like_the_head_of_a_construct(name):
     assert all(isinstance(argument, Argument) for argument in call.args)
 
 
-@pytest.mark.parametrize("name", ["option", "loop", "try", "parallel"])
+@pytest.mark.parametrize("name", ["option", "loop", "try", "parallel", "choice", "choice.x", "loop.x"])
 def test_an_assigned_name_may_be_the_head_of_a_construct(name):
-    bind = only(f"{name} = session judge: finder")
+    bind = only(f"{name} = session call: finder")
     assert isinstance(bind, Bind)
     assert isinstance(bind.value, Session)
 
