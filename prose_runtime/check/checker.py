@@ -15,6 +15,7 @@ from prose_runtime.check.rules import CODES, RULES
 from prose_runtime.check.shapes import Shapes, shapes
 from prose_runtime.check.suppress import suppress
 from prose_runtime.check.tables import Analysis
+from prose_runtime.depth import make_room
 from prose_runtime.diagnostics import Collector, Diagnostic
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Spec
@@ -47,6 +48,7 @@ def analyse(spec: Spec, project: Project, parse_diagnostics: Sequence[Diagnostic
     Faults never raise: they stand in ``diagnostics`` of the file's spec, in order, each once. Those of a callee in
     another file stand in that file's analysis.
     """
+    make_room()
     session = _Session(project)
     session.waiting.append((spec, tuple(parse_diagnostics)))
     session.run()

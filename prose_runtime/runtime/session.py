@@ -11,6 +11,7 @@ from typing import Any
 from prose_runtime.check.checker import all_diagnostics, check_path
 from prose_runtime.check.project import Project
 from prose_runtime.check.tables import Analysis
+from prose_runtime.depth import make_room
 from prose_runtime.diagnostics import Diagnostic, did_you_mean
 from prose_runtime.errors import Cancelled, CheckFailed, Paused, ProseError, RunFailed, UsageError
 from prose_runtime.events import Listener, RunFinished, RunStarted, Status
@@ -122,6 +123,7 @@ async def execute(
     ``journal`` is an open record, new or of an earlier run to go on with; ``reask`` allows asking again where an
     edited spec asks something else than is recorded.
     """
+    make_room()
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
     result.invariants = [_unchecked(invariant, prepared.program) for invariant in prepared.analysis.spec.invariants]
     collector = ResultListener(result)

@@ -86,3 +86,8 @@ def test_a_value_of_the_wrong_kind_is_told_with_its_line(tmp_path: Path, body: s
         run(path, ANY, {"a_text": "many", "zero": 0})
     assert caught.value.where is not None
     assert caught.value.where.line == line_of(path, body)
+
+
+def test_deep_nesting_runs(tmp_path: Path) -> None:
+    body = "".join("  " * i + "if true:\n" for i in range(200)) + "  " * 200 + "return 1"
+    assert run(pattern(tmp_path, body), ANY).value == 1
