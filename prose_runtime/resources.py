@@ -1,8 +1,11 @@
-"""Where the files lie that the package reads: the grammar and the library of patterns."""
+"""Where the files lie that the package reads: the grammar, the library of patterns, and the user's prose.yml."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+CONFIG_NAME = "prose.yml"
+"""The file in which a user configures services."""
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -17,3 +20,28 @@ def resource(folder: str) -> Path:
         if place.is_dir():
             return place
     raise FileNotFoundError(f"prose-runtime is incomplete: its folder `{folder}` is missing; install it again")
+
+
+def find_config(spec_path: Path | None, cwd: Path) -> Path | None:
+    """The prose.yml that holds: the nearest one upward from the spec, then from ``cwd``, then the user's own."""
+    starts = [] if spec_path is None else [spec_path.absolute().parent]
+    for start in [*starts, cwd.absolute()]:
+        for folder in (start, *start.parents):
+            if (folder / CONFIG_NAME).is_file():
+                return folder / CONFIG_NAME
+    own = user_config()
+    return own if own.is_file() else None
+
+
+def user_config() -> Path:
+    """Where the user's own prose.yml would be."""
+    from platformdirs import user_config_path
+
+    return user_config_path("prose", appauthor=False) / CONFIG_NAME
+
+
+def user_data() -> Path:
+    """The folder for what is kept for the user beyond runs and projects."""
+    from platformdirs import user_data_path
+
+    return user_data_path("prose", appauthor=False)

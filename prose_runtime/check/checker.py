@@ -178,6 +178,7 @@ class _Session:
             spec=spec,
             inputs=scopes.inputs,
             visible=scopes.visible,
+            made=frozenset(scopes.made),
             targets=resolution.targets,
             collected=within,
             demands=demanded.demands,

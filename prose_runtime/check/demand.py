@@ -229,6 +229,25 @@ class Expressions:
         self.ask(expr, use)
         self.named_in(expr.text)
 
+    def made_name(self, expr: n.MadeName, use: Use, level: int) -> None:
+        """``research_{trend}``: which name it is shows at run time."""
+        for part in reversed(expr.parts):
+            if isinstance(part, n.Interpolation):
+                self.value(part.value, WHOLE, level)
+
+    def question(self, expr: n.Ask, use: Use, level: int) -> None:
+        """``ask "text"``."""
+        self.ask(expr, use)
+        self.values((argument.value for argument in expr.args), WHOLE)
+        if expr.prompt is not None:
+            self.value(expr.prompt, WHOLE)
+
+    def effect(self, expr: n.Effect, use: Use, level: int) -> None:
+        """``escalate topic``."""
+        self.ask(expr, use)
+        self.values((argument.value for argument in expr.args), WHOLE)
+        self.named_in(expr.text)
+
     def call(self, expr: n.Call, use: Use, level: int) -> None:
         """``call x``: its inputs are used whole."""
         self.ask(expr, use)
@@ -315,6 +334,9 @@ class Expressions:
         n.Discretion: discretion,
         n.Call: call,
         n.Session: session,
+        n.MadeName: made_name,
+        n.Ask: question,
+        n.Effect: effect,
     }
 
 

@@ -25,7 +25,7 @@ def mentions(facts: Facts) -> set[str] | None:
         return None
     used = {use.name.id for use in facts.scopes.uses} - {"config"}
     used.update(_config_fields(facts), _agents(facts), *(_bound(i.bindings) for i in spec.instances))
-    for node in facts.all(n.Invalid, n.Clause, n.Discretion):
+    for node in facts.all(n.Invalid, n.Clause, n.Discretion, n.Effect):
         used.update(_WORD.findall(node.text))
     return used | _meant(used, facts)
 

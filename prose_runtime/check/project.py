@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from prose_runtime.check.configured import configured_services
 from prose_runtime.check.scope import Scopes, scopes
 from prose_runtime.check.tables import Analysis
 from prose_runtime.diagnostics import Diagnostic
@@ -22,6 +23,8 @@ MARKERS = ("prose.yml", ".git", "pyproject.toml")
 """What makes a folder the root of a project."""
 
 SPEC_SUFFIX = ".prose.md"
+
+OLDEST_SUFFIX = ".prose"
 
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 _FRONT_BYTES = 8192
@@ -48,11 +51,13 @@ class FrontMatter:
 class Project:
     """A root folder, the specs below it, and everything that was read or analysed so far.
 
-    A project without a marker file is one folder: nothing below or above it is looked at.
+    A project without a marker file is one folder: nothing below or above it is looked at. ``services`` are the names
+    that prose.yml configures; when they are not given, the file is looked for.
     """
 
     root: Path
     deep: bool = True
+    services: frozenset[str] | None = None
     analyses: dict[Spec, Analysis] = field(default_factory=dict, repr=False)
     _loaded: dict[Path, Loaded] = field(default_factory=dict, repr=False)
     _parsed: dict[Spec, Loaded] = field(default_factory=dict, repr=False)
@@ -127,6 +132,15 @@ class Project:
                 return found
         return []
 
+    def configured(self, beside: Path) -> frozenset[str]:
+        """The names of the services that are configured for a spec."""
+        return configured_services(beside) if self.services is None else self.services
+
+    def holds_folder(self, reference: str, beside: Path) -> bool:
+        """Whether a reference means a folder of the project, such as that of a skill."""
+        place = _folder(beside) / reference
+        return place.is_dir() and self._allowed(place)
+
     def names_near(self, beside: Path) -> set[str]:
         """Names under which specs of the same folder and the library can be called."""
         paths = [path for place in (_folder(beside), *library_folders()) for path in self._specs_in(place)]
@@ -149,14 +163,16 @@ class Project:
         return self._folders[folder]
 
     def _is_spec(self, path: Path) -> bool:
-        return path.name.endswith(SPEC_SUFFIX) or (path.suffix == ".md" and of_our_kind(self.front(path).kind))
+        if path.name.endswith((SPEC_SUFFIX, OLDEST_SUFFIX)):
+            return True
+        return path.suffix == ".md" and of_our_kind(self.front(path).kind)
 
     def _has_name(self, path: Path, name: str) -> bool:
         return stem(path) == name or self.front(path).name == name
 
     def _at_path(self, reference: str, folder: Path) -> list[Path]:
         base = str(folder / reference.replace("\\", "/"))
-        for suffix in ("", SPEC_SUFFIX, ".md"):
+        for suffix in ("", SPEC_SUFFIX, ".md", OLDEST_SUFFIX):
             path = Path(base + suffix)
             if _is_file(path) and self._allowed(path):
                 return [path]
@@ -183,7 +199,7 @@ def library_names() -> list[str]:
 
 
 def stem(path: Path) -> str:
-    """A spec's name as its file spells it: ``name.prose.md`` and ``name.md`` are ``name``."""
+    """A spec's name as its file spells it: ``name.prose.md``, ``name.md`` and ``name.prose`` are ``name``."""
     return _bare(path.name)
 
 
@@ -255,13 +271,13 @@ def _folder(path: Path) -> Path:
 
 def _listed(folder: Path) -> list[Path]:
     try:
-        return sorted(path for path in folder.iterdir() if path.suffix == ".md" and _is_file(path))
+        return sorted(path for path in folder.iterdir() if path.suffix in (".md", OLDEST_SUFFIX) and _is_file(path))
     except OSError:
         return []
 
 
 def _bare(name: str) -> str:
-    for suffix in (SPEC_SUFFIX, ".md"):
+    for suffix in (SPEC_SUFFIX, ".md", OLDEST_SUFFIX):
         if name.endswith(suffix):
             return name.removesuffix(suffix)
     return name
@@ -270,7 +286,7 @@ def _bare(name: str) -> str:
 def _best(paths: list[Path], name: str) -> list[Path]:
     """Of several files with one name in one folder, the one whose file name says so; the modern suffix first."""
     if len({path.parent for path in paths}) == 1:
-        for exact in (name + SPEC_SUFFIX, name + ".md"):
+        for exact in (name + SPEC_SUFFIX, name + ".md", name + OLDEST_SUFFIX):
             hits = [path for path in paths if path.name == exact]
             if hits:
                 return hits

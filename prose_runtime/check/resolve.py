@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +17,11 @@ from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Spec
 from prose_runtime.text import Span
 
-Reason = Literal["missing", "ambiguous", "unreadable", "list", "value", "block"]
-Wanted = Literal["target", "block", "agent", "reference", "pattern"]
+Reason = Literal["missing", "ambiguous", "unreadable", "list", "value", "block", "foreign"]
+Wanted = Literal["target", "block", "agent", "reference", "pattern", "effect"]
+
+FOREIGN = re.compile(r"@|[A-Za-z][A-Za-z0-9+.-]+:")
+"""How a reference begins that leads outside: ``github:x/y``, ``npm:x``, ``https://...``, ``@who/what``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +29,11 @@ class Unresolved:
     """A name that should lead somewhere and does not.
 
     Attributes:
-        wanted: What the place asks for: a call target, a block, an agent, a ``use`` reference, a pattern.
+        wanted: What the place asks for: a call target, a block, an agent, a ``use`` reference, a pattern, a service
+            that handles an effect.
         reason: Nothing of that name; several files of that name; a file that cannot be read; a list slot called
-            as a whole; a plain value; something else than the block that ``do`` asks for.
+            as a whole; a plain value; something else than the block that ``do`` asks for; a name that stands for
+            something outside of the project.
         known: Names that would have led somewhere.
         detail: The files that share the name, why one cannot be read, or what the name is instead.
     """
@@ -69,6 +75,7 @@ class _Resolver:
         self.components = {component.name: component for component in components}
         self.instances = {instance.name: instance for instance in self.spec.instances if instance.name}
         self.aliases: dict[str, Spec | None] = {}
+        self.foreign: dict[str, str] = {}
         self.references = References(scopes)
 
     def run(self) -> None:
@@ -77,6 +84,7 @@ class _Resolver:
         for instance in self.spec.instances:
             self.pattern(instance)
         handlers: dict[type[n.Node], Any] = {n.Call: self.call, n.DoBlock: self.do_block, n.Session: self.session}
+        handlers[n.Effect] = self.effect
         for node in list(self.scopes.frames):
             if isinstance(node, n.Use):
                 self.use(node)
@@ -121,6 +129,10 @@ class _Resolver:
 
     def use(self, node: n.Use) -> None:
         span = self.text_span(node.span, node.reference)
+        if FOREIGN.match(node.reference) or self.project.holds_folder(node.reference, self.beside):
+            self.foreign[node.alias.id] = node.reference
+            self.missing(Unresolved(node.reference, span, "reference", "foreign", detail=node.alias.id))
+            return
         self.aliases[node.alias.id] = self.file(node.reference, span, "reference")
 
     def pattern(self, instance: n.Instance) -> None:
@@ -151,7 +163,17 @@ class _Resolver:
             return self.slot(name)
         if self.references.of_bindings(bindings, frame) is Refers.YES:
             return Target("reference", name.id, slot=self.references.common_slot(bindings, frame))
+        if name.id in self.foreign and not bindings:
+            self.outside(name)
+            return None
+        if isinstance(self.scopes.start.get(name.id), n.Agent) and not bindings:
+            self.missing(Unresolved(name.id, name.span, "target", "value"))
+            return None
         return self.local(name.id) or self.elsewhere(name, frame)
+
+    def outside(self, name: n.Name) -> None:
+        """A name for something outside of the project is called."""
+        self.missing(Unresolved(name.id, name.span, "target", "foreign", detail=self.foreign[name.id]))
 
     def slot(self, name: n.Name) -> Target | None:
         slot = self.slots[name.id]
@@ -213,12 +235,23 @@ class _Resolver:
         if node.agent is None or isinstance(self.scopes.start.get(node.agent.id), n.Agent):
             return
         name = node.agent
+        if name.id in self.foreign:
+            self.outside(name)
+            return
         target = self.slot(name) if name.id in self.slots else self.local(name.id)
         if target is not None:
             self.found.targets[node] = target
         elif name.id not in self.slots:
             agents = frozenset(k for k, v in self.scopes.start.items() if isinstance(v, n.Agent))
             self.missing(Unresolved(name.id, name.span, "agent", known=agents | self.components.keys()))
+
+    def effect(self, node: n.Effect, frame: Frame) -> None:
+        services = self.project.configured(self.beside)
+        if node.name in services:
+            self.found.targets[node] = Target("service", node.name)
+        else:
+            known = services | self.callable_names(frame)
+            self.missing(Unresolved(node.name, node.name_span, "effect", known=known))
 
 
 def nested_instances(binding: Any) -> Iterator[n.Instance]:

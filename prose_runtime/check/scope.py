@@ -79,6 +79,7 @@ class Scopes:
     """What is known of the names of one spec.
 
     Attributes:
+        made: The patterns of the names that a loop makes, such as ``research_{}``.
         start: Names in scope at the start and the node that declares each (None for ``config``).
         inputs: Declared and undeclared inputs by name, in order.
         undeclared: The uses that made an input of a name that no section declares.
@@ -99,6 +100,7 @@ class Scopes:
     all_frames: list[Frame] = field(default_factory=list)
     uses: list[Use] = field(default_factory=list)
     published: list[Publication] = field(default_factory=list)
+    made: set[str] = field(default_factory=set)
     visible: dict[n.Node, frozenset[str]] = field(default_factory=dict)
     _known: dict[Frame, frozenset[str]] = field(default_factory=dict)
 
@@ -153,7 +155,13 @@ def declared_inputs(spec: n.Spec) -> dict[str, n.Parameter]:
     inputs = {p.name: p for p in spec.parameters if p.name not in taken}
     for node in spec.body.walk() if spec.body else ():
         if isinstance(node, n.Input):
-            row = n.Parameter(span=node.span, name=node.name.id, name_span=node.name.span, description=node.text)
+            row = n.Parameter(
+                span=node.span,
+                name=node.name.id,
+                name_span=node.name.span,
+                optional="(optional)" in node.text.lower(),
+                description=node.text,
+            )
             inputs.setdefault(row.name, row)
     return inputs
 
@@ -277,6 +285,9 @@ class _Walker:
         elif isinstance(target, n.Destructure):
             for name in target.names:
                 self.note(frame, name, kind, node)
+        elif isinstance(target, n.MadeName):
+            self.found.made.add(target.pattern)
+            self.visit(target, frame)
         else:
             self.visit(target, frame)
 

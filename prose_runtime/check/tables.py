@@ -9,7 +9,7 @@ from typing import Literal
 from prose_runtime.diagnostics import Diagnostic
 from prose_runtime.nodes import Instance, Node, Parameter, Slot, Spec
 
-TargetKind = Literal["slot", "reference", "component", "instance", "block", "alias", "spec"]
+TargetKind = Literal["slot", "reference", "component", "instance", "block", "alias", "spec", "service"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Target:
     ``slot``: a single slot. ``reference``: a name, field or index whose value is a service reference; ``slot`` is
     then the list slot it walks over, when that is known. ``component``, ``alias``, ``spec``: ``spec`` is the callee.
     ``instance``: ``spec`` is the instantiated pattern and ``instance`` says what fills it. ``block``: a local block.
+    ``service``: the service of prose.yml that handles an effect.
     """
 
     kind: TargetKind
@@ -68,7 +69,8 @@ class Analysis:
         inputs: Declared and undeclared inputs by name, in order.
         visible: For each Template, Condition and Clause the names that resolve there: those in scope at the start
             and those bound anywhere in the frame, plus what an enclosing frame binds.
-        targets: What each Call, DoBlock and Session calls; missing when it cannot be known or is wrong.
+        made: The patterns of the names that a loop makes, such as ``research_{}``: they resolve in strings.
+        targets: What each Call, DoBlock, Session and Effect calls; missing when it cannot be known or is wrong.
         collected: Loops and blocks in value position (LANGUAGE.md section 3, rule 3).
         demands: For each Call, Session, DoBlock and Discretion what is done with its value.
         itself: Field nodes, and Names in a Destructure, that read the only declared output of a call and so give
@@ -80,6 +82,7 @@ class Analysis:
     diagnostics: tuple[Diagnostic, ...] = ()
     inputs: Mapping[str, Parameter] = field(default_factory=dict)
     visible: Mapping[Node, frozenset[str]] = field(default_factory=dict)
+    made: frozenset[str] = frozenset()
     targets: Mapping[Node, Target] = field(default_factory=dict)
     collected: frozenset[Node] = frozenset()
     demands: Mapping[Node, Demand] = field(default_factory=dict)

@@ -153,6 +153,21 @@ class Discretion(Expr):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class MadeName(Expr):
+    """``research_{trend}``: a name that is made of letters and values, by which a loop keeps its results apart.
+
+    ``parts`` holds text (str) and ``Interpolation`` nodes; the first part is text.
+    """
+
+    parts: tuple[str | Interpolation, ...]
+
+    @property
+    def pattern(self) -> str:
+        """The name with empty braces for its values: what two spellings of the same family have in common."""
+        return "".join(part if isinstance(part, str) else "{}" for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Argument(Node):
     """``name: E`` of a call, or a positional ``E`` (name None)."""
 
@@ -189,6 +204,31 @@ class DoBlock(Expr):
     """``do name(args)`` or ``do name`` with an indented block of arguments: call of a block."""
 
     block: Name
+    args: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Ask(Expr):
+    """``ask "text"``: a person answers. ``gate name: "text"`` is a ``let name`` of an Ask with ``gate`` set.
+
+    ``args`` are properties from the lines below: ``prompt``, ``context``, ``options``.
+    """
+
+    prompt: Expr | None = None
+    gate: bool = False
+    args: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Effect(Expr):
+    """``escalate topic to the owner``: an act outside of the program, told in words.
+
+    ``name`` is its first word, that of the service which handles it; ``text`` all that stands behind it on the line.
+    """
+
+    name: str
+    name_span: Span
+    text: str
     args: tuple[Argument, ...] = ()
 
 
@@ -265,7 +305,7 @@ class Bind(Node):
     """``let x = E``, ``const x = E``, ``x = E``, ``x.f = E``, ``let { a, b } = E``. ``keyword`` is None without one."""
 
     keyword: Literal["let", "const"] | None
-    target: Name | Field | Index | Destructure
+    target: Name | MadeName | Field | Index | Destructure
     value: Expr
 
 

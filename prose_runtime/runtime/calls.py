@@ -10,19 +10,14 @@ from prose_runtime.errors import RunFailed, ServiceError
 from prose_runtime.nodes import (
     Argument,
     Call,
-    Discretion,
     DoBlock,
     Expr,
-    ListExpr,
     Name,
-    ObjectExpr,
-    Session,
     Slot,
     Spec,
 )
 from prose_runtime.runtime.asking import Asking, ask_role
 from prose_runtime.runtime.blocks import run_block
-from prose_runtime.runtime.conditions import named_values
 from prose_runtime.runtime.contracts import check_requires, plain
 from prose_runtime.runtime.core import Activation, Bracket, evaluate, expression
 from prose_runtime.runtime.delegate import run_unit
@@ -59,10 +54,10 @@ async def call(node: Call, act: Activation) -> Value:
     if target is not None and target.kind == "block":
         return await _call_block(node, target.name, act)
     with Bracket(act, node, "call") as inner:
-        resolved = await _resolve(node, node, inner)
+        resolved = await resolve(node, node, inner)
         passed = await _gather(node, _declared(resolved), inner)
-        _refuse_when_closing(inner, resolved.name)
-        return await _hand_over(node, resolved, passed, inner)
+        refuse_when_closing(inner, resolved.name)
+        return await hand_over(node, resolved, passed, inner)
 
 
 async def _call_block(node: Call, name: str, act: Activation) -> Value:
@@ -71,12 +66,17 @@ async def _call_block(node: Call, name: str, act: Activation) -> Value:
         return await run_block(DoBlock(span=node.span, block=block, args=node.args), inner)
 
 
-def _refuse_when_closing(act: Activation, name: str) -> None:
+def refuse_when_closing(act: Activation, name: str) -> None:
+    """Let no call go out in the body of a ``finally`` after a limit or a cancellation.
+
+    Raises:
+        ServiceError: The run is ending (kind ``cancelled``).
+    """
     if act.closing:
         raise ServiceError(f"`{name}` is not called any more: the run is ending", kind="cancelled")
 
 
-async def _resolve(node: Call, key_node: Expr, act: Activation) -> Resolved:
+async def resolve(node: Call, key_node: Expr, act: Activation) -> Resolved:
     """LANGUAGE.md section 3, rule 9."""
     unit = act.unit
     target = unit.program.analysis.targets.get(key_node)
@@ -149,7 +149,8 @@ async def _argument(argument: Argument, act: Activation) -> Value:
     return await evaluate(argument.value, act)
 
 
-async def _hand_over(node: Expr, resolved: Resolved, passed: Passed, act: Activation) -> Value:
+async def hand_over(node: Expr, resolved: Resolved, passed: Passed, act: Activation) -> Value:
+    """Give a target what a call passes, after its contract is checked, and return its answer."""
     unit = act.unit
     where = unit.program.where(node.span)
     if resolved.slot is not None and unit.run.contracts != "off":
@@ -187,12 +188,13 @@ def _asking(node: Expr, resolved: Resolved, passed: Passed, act: Activation) -> 
         callee=callee,
         slot=slot,
         spec=spec,
-        request=_request("\n".join(job for job in jobs if job), passed, model, act),
-        **_modifiers(passed.modifiers),
+        request=request_for("\n".join(job for job in jobs if job), passed, model, act),
+        **tries(passed.modifiers),
     )
 
 
-def _request(job: str, passed: Passed, model: Value, act: Activation) -> Request:
+def request_for(job: str, passed: Passed, model: Value, act: Activation) -> Request:
+    """What a service is told: a job, the inputs, the prompt, and the model that the call names."""
     prompt = passed.modifiers.get("prompt")
     return Request(
         job=job,
@@ -202,58 +204,11 @@ def _request(job: str, passed: Passed, model: Value, act: Activation) -> Request
     )
 
 
-def _modifiers(modifiers: Mapping[str, Value]) -> dict[str, Any]:
+def tries(modifiers: Mapping[str, Value]) -> dict[str, Any]:
+    """How often and after how long a failed call is tried again."""
     retries = number(modifiers.get("retry"))
     backoff = to_text(modifiers.get("backoff"))
     return {
         "retries": max(0, int(retries or 0)),
         "backoff": backoff if backoff in ("linear", "exponential") else "none",
     }
-
-
-@expression(Session)
-async def session(node: Session, act: Activation) -> Value:
-    """``session "text"`` and its forms: a model call that gets its prompt and context and nothing else."""
-    with Bracket(act, node, "session") as inner:
-        agent = act.unit.program.agents.get(node.agent.id) if node.agent else None
-        own = await gather(agent.args, [], inner) if agent else Passed()
-        passed = await gather([a for a in node.args if a.name != "context"], [], inner)
-        passed.modifiers = {**{k: v for k, v in own.modifiers.items() if k != "prompt"}, **passed.modifiers}
-        passed.inputs = await _context(node, inner)
-        if node.prompt is not None:
-            passed.modifiers["prompt"] = await evaluate(node.prompt, inner)
-        name = node.agent.id if node.agent else "session"
-        _refuse_when_closing(inner, name)
-        if node.agent is not None and agent is None:
-            call_ = Call(span=node.span, target=node.agent)
-            return await _hand_over(node, await _resolve(call_, node, inner), passed, inner)
-        request = _request(to_text(own.modifiers.get("prompt")), passed, passed.modifiers.get("model"), inner)
-        callee = act.unit.run.wiring.default()
-        asking = Asking(node=node, target=name, callee=callee, request=request, **_modifiers(passed.modifiers))
-        return await ask_role(asking, inner)
-
-
-async def _context(node: Session, act: Activation) -> dict[str, Value]:
-    """``context: x``, ``context: [a, b]``, ``context: { a, b }``: values by the names they were given."""
-    found: dict[str, Value] = {}
-    for argument in node.args:
-        if argument.name != "context":
-            continue
-        if isinstance(argument.value, ObjectExpr):
-            found.update(await evaluate(argument.value, act))
-            continue
-        parts = argument.value.items if isinstance(argument.value, ListExpr) else (argument.value,)
-        for i, part in enumerate(parts, 1):
-            found[part.id if isinstance(part, Name) else f"context_{i}"] = await evaluate(part, act)
-    return {name: snapshot(value) for name, value in found.items()}
-
-
-@expression(Discretion)
-async def question(node: Discretion, act: Activation) -> Value:
-    """``**question**`` as a value: the default service answers it from the values that it names."""
-    with Bracket(act, node, "question") as inner:
-        _refuse_when_closing(inner, "question")
-        visible = frozenset(act.frame.names)
-        request = Request(prompt=node.text, inputs=named_values(node.text, act, visible))
-        callee = act.unit.run.wiring.default()
-        return await ask_role(Asking(node=node, target="session", callee=callee, request=request), inner)

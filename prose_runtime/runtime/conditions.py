@@ -111,11 +111,12 @@ def filled(text: str, act: Activation, visible: frozenset[str]) -> str:
     return _BRACED.sub(value, text)
 
 
-def named_values(text: str, act: Activation, visible: frozenset[str]) -> dict[str, Any]:
-    """The values that a text names; if none, the results of calls in this frame, the latest first."""
+def named_values(text: str, act: Activation, visible: frozenset[str], *, strictly: bool = False) -> dict[str, Any]:
+    """The values that a text names; if none, and not ``strictly``, the frame's results of calls, the latest first."""
     names = act.frame.names
     mentioned = [n for n in dict.fromkeys(_NAMES.findall(text)) if n in visible and n in names]
-    shown = [n for n in mentioned if not _refers(names[n])] or [*reversed(act.frame.results)]
+    shown = [n for n in mentioned if not _refers(names[n])]
+    shown = shown or ([] if strictly else [*reversed(act.frame.results)])
     return {n: to_json(names[n]) for n in shown if n in names}
 
 

@@ -41,6 +41,10 @@ async def _walk(unit: Unit, names: dict[str, Value], path: str) -> Value:
         return await run_javascript(unit, names, act)
     if unit.program.body is None:
         return None
+    # imported late: sessions call specs, and so run units again
+    from prose_runtime.runtime.sessions import recall
+
+    await recall(act)
     done = await execute(unit.program.body, act)
     if done.kind == "return" or not unit.outputs:
         return snapshot(done.value)

@@ -16,6 +16,7 @@ from prose_runtime.nodes import (
     Index,
     Interpolation,
     ListExpr,
+    MadeName,
     Name,
     ObjectExpr,
     Predicate,
@@ -40,6 +41,18 @@ async def name(node: Name, act: Activation) -> Value:
     return act.frame.names.get(node.id)
 
 
+@expression(MadeName)
+async def made_name(node: MadeName, act: Activation) -> Value:
+    """``research_{trend}``: the value of the name that the letters and values make; null when nothing has made it."""
+    return act.frame.names.get(await spelled(node, act))
+
+
+async def spelled(node: MadeName, act: Activation) -> str:
+    """The name that letters and values make."""
+    pieces = [p if isinstance(p, str) else to_text(await evaluate(p.value, act)) for p in node.parts]
+    return "".join(pieces)
+
+
 @expression(Template)
 async def template(node: Template, act: Activation) -> str:
     """A string: only names that resolve are replaced, and what is inserted is not looked at again."""
@@ -49,12 +62,19 @@ async def template(node: Template, act: Activation) -> str:
 
 
 async def _interpolated(part: Interpolation, act: Activation, visible: frozenset[str]) -> str:
-    root: Expr = part.value
-    while isinstance(root, Field | Index):
-        root = root.object
-    if not isinstance(root, Name) or root.id not in visible:
-        return part.raw
-    return to_text(await evaluate(part.value, act))
+    if isinstance(part.value, MadeName):
+        inner = [p.value for p in part.value.parts if isinstance(p, Interpolation)]
+        known = part.value.pattern in act.unit.program.analysis.made
+        resolves = known and all(_root(value) in visible for value in inner)
+        return to_text(await evaluate(part.value, act)) if resolves else part.raw
+    return to_text(await evaluate(part.value, act)) if _root(part.value) in visible else part.raw
+
+
+def _root(value: Expr) -> str | None:
+    """The name that ``a.b[i]`` begins with."""
+    while isinstance(value, Field | Index):
+        value = value.object
+    return value.id if isinstance(value, Name) else None
 
 
 @expression(Field)

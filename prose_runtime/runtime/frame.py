@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from prose_runtime.runtime.memory import Memory
 from prose_runtime.values import Value, snapshot
 
 
@@ -19,15 +20,19 @@ class Frame:
         names: The values by name. A name that no executed path has bound is missing.
         results: Names bound to the result of a call, in order of binding: what a judge is shown by default.
         base: The frame whose names a ``block`` called from here can read.
+        made: Names that were made of letters and values, in order: a branch hands them on at the join.
+        memory: What the agents remember here.
     """
 
-    __slots__ = ("_additions", "_copied", "base", "constants", "names", "results")
+    __slots__ = ("_additions", "_copied", "base", "constants", "made", "memory", "names", "results")
 
     def __init__(self, names: dict[str, Value], base: Frame | None = None):
         self.names = names
         self.results: dict[str, None] = {}
         self.constants: set[str] = set()
         self.base = base or self
+        self.made: dict[str, None] = {}
+        self.memory = Memory()
         self._copied: dict[int, tuple[list[Value], list[Value]]] = {}
         self._additions: list[tuple[list[Value], Value]] = []
 
@@ -38,6 +43,11 @@ class Frame:
         if result:
             self.results[name] = None
 
+    def make(self, name: str, value: Value, *, result: bool = False) -> None:
+        """Give a name its value that was made of letters and values."""
+        self.bind(name, value, result=result)
+        self.made[name] = None
+
     def branch(self, extra: Mapping[str, Value] | None = None) -> Frame:
         """A frame that starts from a copy of this one, as a parallel branch or pipeline body does."""
         seen: dict[int, Any] = {}
@@ -46,13 +56,16 @@ class Frame:
         child._copied = {id(copy): (copy, originals[key]) for key, copy in seen.items() if key in originals}
         child.results = dict(self.results)
         child.constants = set(self.constants)
+        child.memory = self.memory.branch()
         child.names.update(extra or {})
         return child
 
     def block(self, arguments: Mapping[str, Value]) -> Frame:
         """A frame for a ``block`` call: it reads the delegation's names and has its own parameters."""
         names = {name: snapshot(value) for name, value in self.base.names.items()}
-        return Frame({**names, **arguments}, base=self.base)
+        child = Frame({**names, **arguments}, base=self.base)
+        child.memory = self.memory
+        return child
 
     def append(self, target: list[Value], value: Value) -> None:
         """Add to a list. An addition to a list that was bound outside this branch is kept for the join as well."""
@@ -62,10 +75,13 @@ class Frame:
             self._additions.append((known[1], value))
 
     def join(self, branches: Iterable[Frame]) -> None:
-        """Take over, in branch order, what finished branches added to this frame's lists."""
+        """Take over, in branch order, what finished branches added to lists and memory, and the names they made."""
         for branch in branches:
             for outer, value in branch._additions:
                 self.append(outer, snapshot(value))
+            for name in branch.made:
+                self.make(name, branch.names.get(name), result=name in branch.results)
+            self.memory.join(branch.memory)
 
 
 def _lists_in(values: Iterable[Value]) -> dict[int, list[Value]]:

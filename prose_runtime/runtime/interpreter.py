@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from prose_runtime.runtime import blocks, calls, expressions, loops, parallel, statements
+from prose_runtime.runtime import blocks, calls, expressions, loops, parallel, sessions, statements
 from prose_runtime.runtime.asking import Asking, ask_role
 from prose_runtime.runtime.contracts import bare, check_parameters
 from prose_runtime.runtime.core import Activation, Bracket
@@ -17,7 +17,7 @@ from prose_runtime.runtime.unit import Run, Unit, UnitCallee
 from prose_runtime.services.api import Request
 from prose_runtime.values import Value, to_json
 
-RUNNERS = (blocks, calls, expressions, loops, parallel, statements)
+RUNNERS = (blocks, calls, expressions, loops, parallel, sessions, statements)
 """The modules that hold the runners."""
 
 

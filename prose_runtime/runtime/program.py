@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from prose_runtime.check.conditions import Criterion, Wording, alternatives, cri
 from prose_runtime.check.tables import Analysis
 from prose_runtime.nodes import (
     Agent,
+    Ask,
     Bind,
     Block,
     BlockDef,
@@ -22,6 +24,7 @@ from prose_runtime.nodes import (
     Discretion,
     Do,
     DoBlock,
+    Effect,
     Expr,
     ForEach,
     If,
@@ -106,6 +109,21 @@ class Program:
         return alternatives(self.spec, self.analysis.targets, names)
 
     @cached_property
+    def closed_gates(self) -> Mapping[Ask, str]:
+        """The gates whose answer nothing in the program reads, with their names: a refusal ends what they guard."""
+        nodes = list(self.body.walk()) if self.body else []
+        gates = {
+            n.value: n.target
+            for n in nodes
+            if isinstance(n, Bind) and isinstance(n.value, Ask) and n.value.gate and isinstance(n.target, Name)
+        }
+        targets = set(gates.values())
+        read = {n.id for n in nodes if isinstance(n, Name) and n not in targets}
+        told = " ".join(n.text for n in nodes if isinstance(n, Clause | Discretion | Effect))
+        read |= set(re.findall(r"[A-Za-z_][\w-]*", told))
+        return {ask: name.id for ask, name in gates.items() if name.id not in read}
+
+    @cached_property
     def notes(self) -> Mapping[str, str]:
         """The spec's own description of its inputs, config and slots: what a judge is told about them."""
         items: list[Any] = [*self.analysis.inputs.values(), *self.spec.config, *self.spec.slots]
@@ -125,6 +143,7 @@ def values_named(expr: Node) -> Iterator[Name]:
 
 _KEYWORDS: Mapping[type[Node], str] = {
     Choice: "choice",
+    Ask: "ask",
     Discretion: "question",
     Do: "do",
     If: "if",
@@ -141,6 +160,8 @@ def _keyword(node: Node) -> str | None:
         return f"call {_spelled(node.target)}"
     if isinstance(node, Session):
         return f"session {node.agent.id}" if node.agent else "session"
+    if isinstance(node, Effect):
+        return node.name
     if isinstance(node, DoBlock):
         return f"do {node.block.id}"
     if isinstance(node, Repeat | ForEach):

@@ -9,6 +9,7 @@ from prose_runtime.events import Emitted
 from prose_runtime.nodes import (
     Agent,
     Append,
+    Ask,
     Bind,
     BlockDef,
     Break,
@@ -23,6 +24,7 @@ from prose_runtime.nodes import (
     Field,
     Index,
     Input,
+    MadeName,
     Name,
     Node,
     Output,
@@ -34,11 +36,12 @@ from prose_runtime.nodes import (
 )
 from prose_runtime.runtime.constructs import CONSTRUCTS
 from prose_runtime.runtime.core import NOTHING, Activation, Completion, evaluate, statement
+from prose_runtime.runtime.expressions import spelled
 from prose_runtime.runtime.failures import thrown
 from prose_runtime.runtime.functions import described
 from prose_runtime.values import Value, field, number, snapshot, to_json
 
-_CALLS = (Call, Session, DoBlock, Discretion)
+_CALLS = (Ask, Call, Session, DoBlock, Discretion)
 
 
 @statement(Bind)
@@ -48,6 +51,8 @@ async def bind(node: Bind, act: Activation) -> Completion:
     result = isinstance(node.value, _CALLS)
     if isinstance(node.target, Name):
         act.frame.bind(node.target.id, value, result=result)
+    elif isinstance(node.target, MadeName):
+        act.frame.make(await spelled(node.target, act), value, result=result)
     elif isinstance(node.target, Destructure):
         itself = act.unit.program.analysis.itself
         for name in node.target.names:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 from prose_runtime.events import Event
 from prose_runtime.nodes import Instance, Spec
+from prose_runtime.runtime.memory import MemoryFile
 from prose_runtime.runtime.program import Program
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.values import ServiceRef, Value
@@ -96,6 +97,14 @@ class Wiring(Protocol):
         """The names of the services and instances that prose.yml configures."""
         ...
 
+    def person(self) -> Callee:
+        """The callee for a question to a person: the service ``human`` of prose.yml, else the one at the terminal."""
+        ...
+
+    def memory(self, kept: str, agent: str) -> MemoryFile | None:
+        """Where an agent's memory is kept beyond a run, as its ``persist`` says; None for that of a run."""
+        ...
+
     def configured(self, name: str) -> Callee | None:
         """The callee for a service or instance of prose.yml, or None when there is none of that name."""
         ...
@@ -123,7 +132,8 @@ class Unit:
     """One activation of a program. ``slots`` maps each slot to a ServiceRef, or a list of them.
 
     ``caller`` is the path of the call that started it: steps inside begin with it. ``outputs`` holds what the
-    program published; ``callees`` what names of the spec were wired to so far.
+    program published; ``callees`` what names of the spec were wired to so far; ``memories`` the file of each agent that
+    remembers beyond the run, with the key of this activation.
     """
 
     run: Run
@@ -133,3 +143,4 @@ class Unit:
     caller: str = ""
     outputs: dict[str, Value] = field(default_factory=dict)
     callees: dict[Any, Callee] = field(default_factory=dict)
+    memories: dict[str, tuple[MemoryFile, str]] = field(default_factory=dict)

@@ -11,7 +11,10 @@ from prose_runtime.check.project import Project
 from prose_runtime.check.tables import Analysis
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import CheckFailed, UsageError
+from prose_runtime.journal import RECORD_FOLDER
 from prose_runtime.nodes import Instance, Slot, Spec
+from prose_runtime.resources import user_data
+from prose_runtime.runtime.memory import MemoryFile
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.unit import Callee, FunctionCallee, ServiceCallee, Unit, UnitCallee
 from prose_runtime.services import registry
@@ -42,6 +45,18 @@ class LocalWiring:
     def model(self, name: str) -> str:
         """The model that an alias stands for."""
         return self.bindings.model_id(name)
+
+    def person(self) -> Callee:
+        """The callee for a question to a person: the service ``human`` of prose.yml, else the one at the terminal."""
+        return self._bound(self.bindings.resolve("human"))
+
+    def memory(self, kept: str, agent: str) -> MemoryFile | None:
+        """Where an agent's memory is kept: ``.prose/agents/`` of the project, or the user's data folder."""
+        if kept == "run":
+            return None
+        folder = user_data() if kept == "user" else self.project.root / RECORD_FOLDER
+        name = kept.removeprefix("=") if kept.startswith("=") else agent
+        return MemoryFile(folder / "agents" / f"{name}.jsonl")
 
     def services(self) -> list[str]:
         """The names of the services and instances that prose.yml configures."""

@@ -13,10 +13,13 @@ from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from prose_runtime.errors import UnreadableFile, UsageError
+from prose_runtime.resources import CONFIG_NAME, find_config, user_config
 from prose_runtime.services.settings import COMMON, INTERNAL, KEYS, Closed, Dollars, Price, Seconds, ServiceSettings
 from prose_runtime.text import Where
 
-FILE_NAME = "prose.yml"
+__all__ = ["FILE_NAME", "InstanceSettings", "LimitSettings", "ProseYml", "find_config", "load_config", "user_config"]
+
+FILE_NAME = CONFIG_NAME
 
 
 class InstanceSettings(Closed):
@@ -61,24 +64,6 @@ class ProseYml(Closed):
     models: dict[str, str] = Field(default_factory=dict)
     limits: LimitSettings = LimitSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
-
-
-def find_config(spec_path: Path | None, cwd: Path) -> Path | None:
-    """The prose.yml that holds: the nearest one upward from the spec, then from ``cwd``, then the user's own."""
-    starts = [] if spec_path is None else [spec_path.absolute().parent]
-    for start in [*starts, cwd.absolute()]:
-        for folder in (start, *start.parents):
-            if (folder / FILE_NAME).is_file():
-                return folder / FILE_NAME
-    own = user_config()
-    return own if own.is_file() else None
-
-
-def user_config() -> Path:
-    """Where the user's own prose.yml would be."""
-    from platformdirs import user_config_path
-
-    return user_config_path("prose", appauthor=False) / FILE_NAME
 
 
 def load_config(path: Path) -> ProseYml:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +18,7 @@ from prose_runtime.diagnostics import Collector, Edit, Fix
 from prose_runtime.nodes import (
     Argument,
     Block,
+    Effect,
     Expr,
     ExprStatement,
     Invalid,
@@ -28,7 +29,7 @@ from prose_runtime.nodes import (
     Pipeline,
     Stage,
 )
-from prose_runtime.syntax import conditions, grammar, layout, messages
+from prose_runtime.syntax import conditions, grammar, layout, loose, messages, properties
 from prose_runtime.syntax.expressions import CALLS, Pair
 from prose_runtime.syntax.layout import Line
 from prose_runtime.syntax.outer import hits, trimmed
@@ -54,6 +55,7 @@ _PART_KINDS = {
     "finally": "try",
     "option": "choice",
 }
+_HEADS = frozenset("session resume parallel loop try do".split())
 _FIRST_WORD = re.compile(r"[|A-Za-z_]+")
 _STAGE = r"\|\s*(?:map|pmap|filter|reduce)(?![\w-])"
 _ENGLISH_HEAD = re.compile(
@@ -101,7 +103,8 @@ class _Job:
     """A line on its way to a node.
 
     ``kind`` is the grammar's rule for it, or ``invalid``; ``owner`` the call that takes the lines below as inputs;
-    ``result`` what was built: statements, a part of the construct above, an input or an item.
+    ``result`` what was built: statements, a part of the construct above, an input or an item. ``data``: it belongs to
+    a property that has no meaning here, so that its words are text.
     """
 
     line: Line
@@ -115,6 +118,7 @@ class _Job:
     result: Any = None
     taken: bool = False
     word: str = ""
+    data: bool = False
 
 
 class _Program:
@@ -157,6 +161,8 @@ class _Program:
         self._split(job)
         found = self._head(job)
         if isinstance(found, grammar.Failure):
+            if self._loose(job):
+                return
             _report(self.source, line.span, found.position, job.role, self.out)
             job.children = self._jobs(line.children, "statement") if _holds_statements(self.text, line) else []
             return
@@ -166,11 +172,27 @@ class _Program:
         job.tree, job.kind = found, str(found.data).rstrip("_")
         self._open(job, found)
 
+    def _loose(self, job: _Job) -> bool:
+        """Whether a line that the grammar does not know is plain data, or an effect told in words."""
+        line = job.line
+        if job.role == "entry" and (job.data or loose.key_of(self.text, line.span) == "model"):
+            job.result, job.kind = loose.data(self.source, Span(line.start, _tail(line))), "data"
+            return True
+        opens = self.text[line.end - 1] == ":" and line.children and self._is_data(line.children[0])
+        words = trimmed(self.text, Span(line.start, line.end - 1)) if opens else line.span
+        job.result = loose.effect(self.text, words) if job.role == "statement" else None
+        if job.result is None:
+            return False
+        job.kind = "effect"
+        job.children = self._jobs(line.children, "entry")
+        return True
+
     def _split(self, job: _Job) -> None:
         """Bring ``xs | map: E``, ``if C: return x`` and a trailing comma into the form of lines and children."""
         line = job.line
-        self._split_stages(line)
-        if job.role != "entry" or not _KEY_FIRST.match(self.text, line.start, line.end):
+        if not job.data:
+            self._split_stages(line)
+        if not job.data and (job.role != "entry" or not _KEY_FIRST.match(self.text, line.start, line.end)):
             self._split_body(line)
         if job.role == "entry" and self.text[line.end - 1] == ",":
             comma = Span(line.end - 1, line.end)
@@ -242,6 +264,8 @@ class _Program:
         role: Role = "statement"
         if job.owner is not None or job.kind == "agent" or _waits_for_entries(tree):
             role = "entry"
+        if _waits_for_value(tree) and lines and self._is_data(lines[0]):
+            role = "entry"
         below = lines[:first_stage]
         if below and not (bodies or role == "entry" or _waits_for_value(tree)):
             self.out.error(
@@ -254,10 +278,19 @@ class _Program:
                 self._join(job, below)
                 below = []
         job.children = self._jobs(below, role)
+        known = properties.known_to(str(job.owner.data) if job.owner is not None else job.kind)
+        for child in job.children:
+            key = loose.key_of(self.text, child.line.span)
+            child.data = job.data or (known is not None and key is not None and key not in known)
         for line in lines[first_stage:]:
             # Behind the stages of an input stand further inputs.
             after: Role = "statement" if line.stage else role
             job.children.append(_Job(line, after, job.children, len(job.children)))
+
+    def _is_data(self, line: Line) -> bool:
+        """Whether the lines below ``let x =`` are the items of a list or the entries of an object."""
+        key = loose.key_of(self.text, line.span)
+        return self.text.startswith("- ", line.start) or (key is not None and key not in _HEADS)
 
     def _join(self, job: _Job, lines: list[Line]) -> None:
         """Read lines that are indented too deeply as if they stood beside their parent."""
@@ -311,6 +344,11 @@ class _Build:
     def run(self) -> None:
         """Build the job's result."""
         job = self.job
+        if job.kind == "data":
+            return
+        if job.kind == "effect":
+            job.result = (ExprStatement(span=(effect := self._effect()).span, value=effect),)
+            return
         if job.tree is None:
             span = job.line.span
             job.result = (Invalid(span=span, text=self.source.slice(span)), *self.program.statements(job.children))
@@ -338,6 +376,13 @@ class _Build:
         bodies = any(part.data in _BODIES for part in tree.iter_subtrees())
         return bodies or self.job.owner is not None or self.job.kind == "agent" or _waits_for_value(tree)
 
+    def _effect(self) -> Effect:
+        """An effect with the inputs that stand below it."""
+        effect: Effect = self.job.result
+        args = tuple(self._arguments())
+        end = max([effect.span.end, *(arg.span.end for arg in args)])
+        return replace(effect, span=Span(effect.span.start, end), args=args)
+
     # inputs and other entries
 
     def _give_inputs(self, builder: StatementBuilder) -> None:
@@ -358,7 +403,7 @@ class _Build:
             elif isinstance(result, Name):
                 self._shorthand(result)
                 found.append(Argument(span=result.span, name=result.id, name_span=result.span, value=result))
-            elif child.tree is not None:
+            elif child.tree is not None or child.kind == "data":
                 self.out.error(
                     "input-form", child.line.span, "this is no input", "write the inputs of a call as `name: value`"
                 )
@@ -384,11 +429,12 @@ class _Build:
                 return pair
             span = Span(pair.value.span.start, stages[-1].span.end)
             return Pair(pair.span, pair.key, pair.key_span, Pipeline(span=span, source=pair.value, stages=stages))
-        value = self._data(pair)
+        value = self._data(f"`{pair.key}`", pair.key_span)
         return Pair(Span(pair.span.start, value.span.end), pair.key, pair.key_span, value)
 
-    def _data(self, pair: Pair) -> Expr:
-        results = [child.result for child in self._below() if child.tree is not None]
+    def _data(self, what: str, place: Span) -> Expr:
+        """The lines below as one value: a list of items, an object of pairs, or a value that stands alone."""
+        results = [child.result for child in self._below() if child.tree is not None or child.kind == "data"]
         span = Span(self.job.line.end, self.job.line.end)
         if results:
             spans = [result.span for result in results]
@@ -399,17 +445,17 @@ class _Build:
             return ObjectExpr(span=span, entries=tuple(result.entry() for result in results))
         if len(results) == 1 and isinstance(results[0], Expr):
             return results[0]
+        if results and self.job.data:
+            return loose.as_text(self.source, span)
         if results:
             self.out.error(
                 "input-form",
                 span,
-                f"the lines below `{pair.key}` are neither one value, nor all `- item`, nor all `name: value`",
+                f"the lines below {what} are neither one value, nor all `- item`, nor all `name: value`",
                 "write a list, an object or one value",
             )
         elif len(self._below()) == 0:
-            self.out.error(
-                "missing-value", pair.key_span, f"`{pair.key}` has no value", "write it behind the colon, or below"
-            )
+            self.out.error("missing-value", place, f"{what} has no value", "write it behind the colon, or below")
         return ListExpr(span=span, items=())
 
     # statements.Surroundings
@@ -434,6 +480,8 @@ class _Build:
 
     def value_below(self) -> Expr | None:
         """The value that stands below a line which ends where it should begin."""
+        if any(child.role == "entry" for child in self._below()):
+            return self._data("this name", self.job.line.span)
         statements = self.program.statements(self._below())
         if len(statements) == 1 and isinstance(statements[0], ExprStatement):
             return statements[0].value
@@ -488,6 +536,13 @@ class _Build:
         for index in range(self.job.index + 1, len(siblings)):
             if not siblings[index].taken:
                 yield siblings[index]
+
+
+def _tail(line: Line) -> int:
+    """Where the last line below a line ends."""
+    while line.children:
+        line = line.children[-1]
+    return line.end
 
 
 def _holds_statements(text: str, line: Line) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from prose_runtime.diagnostics import Collector, Edit, Fix
 from prose_runtime.nodes import (
     Argument,
+    Ask,
     Binary,
     Call,
     Condition,
@@ -23,6 +24,7 @@ from prose_runtime.nodes import (
     Group,
     Index,
     ListExpr,
+    MadeName,
     Name,
     ObjectExpr,
     Predicate,
@@ -30,7 +32,7 @@ from prose_runtime.nodes import (
     Template,
     Unary,
 )
-from prose_runtime.syntax import strings
+from prose_runtime.syntax import properties, strings
 from prose_runtime.text import Source, Span
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ _PREDICATES = {
     "exceeds": "exceeds",
     "exceed": "exceeds",
 }
-CALLS = frozenset(("call", "session", "session_agent", "session_named", "resume", "do_call"))
+CALLS = frozenset(("call", "session", "session_agent", "session_named", "resume", "do_call", "ask", "gate"))
 """Rules of the grammar whose construct takes inputs from the lines below."""
 
 
@@ -79,16 +81,6 @@ class Pair:
 def as_word(name: Name) -> Template:
     """A bare word that is a text, as in ``backoff: linear``."""
     return Template(span=name.span, parts=(name.id,))
-
-
-def with_model_word(args: tuple[Argument, ...]) -> tuple[Argument, ...]:
-    """The properties of a session or agent, where ``model: sonnet`` names a model and no value."""
-    return tuple(
-        Argument(span=arg.span, name=arg.name, name_span=arg.name_span, value=as_word(arg.value))
-        if arg.name == "model" and isinstance(arg.value, Name)
-        else arg
-        for arg in args
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +127,9 @@ class ExpressionBuilder:
         """A word as a name."""
         return Name(span=span_of(token), id=str(token))
 
+    def _on_made_name(self, tree: Tree[Any], kids: list[Any]) -> MadeName:
+        return strings.made_name(self.source, span_of(kids[0]))
+
     def _on_constant(self, tree: Tree[Any], kids: list[Any]) -> Constant:
         return Constant(span=span_of(tree), value={"null": None, "true": True, "false": False}[str(kids[0])])
 
@@ -179,14 +174,14 @@ class ExpressionBuilder:
         key = strings.plain(self.source, span_of(token), self.out) if token.type == "STRING" else str(token)
         return Pair(span_of(tree), key, span_of(token), value)
 
-    def _on_function(self, tree: Tree[Any], kids: list[Any]) -> FunctionCall:
-        token, *args = kids
-        return FunctionCall(
-            span=span_of(tree),
-            name=str(token),
-            name_span=span_of(token),
-            args=tuple(arg for arg in args if arg is not None),
-        )
+    def _on_function(self, tree: Tree[Any], kids: list[Any]) -> FunctionCall | Call:
+        """A small function; with inputs by name it is a call, as of a program that was imported."""
+        token, *given = kids
+        args = tuple(arg.argument() if isinstance(arg, Pair) else arg for arg in given if arg is not None)
+        if any(arg.name is not None for arg in args):
+            return Call(span=span_of(tree), target=self.name(token), args=args)
+        values = tuple(arg.value for arg in args)
+        return FunctionCall(span=span_of(tree), name=str(token), name_span=span_of(token), args=values)
 
     def _on_group(self, tree: Tree[Any], kids: list[Any]) -> Group:
         return Group(span=span_of(tree), source=kids[0], field=str(kids[1]))
@@ -251,7 +246,9 @@ class ExpressionBuilder:
 
     def _on_inputs(self, tree: Tree[Any], kids: list[Any]) -> Inputs:
         if kids and getattr(kids[0], "type", None) == "WITH":
-            return self._with(kids[1])
+            if not isinstance(kids[1], Pair):
+                return self._with(kids[1])
+            kids = kids[1:]
         return Inputs(tuple(kid.argument() if isinstance(kid, Pair) else kid for kid in kids if kid is not None))
 
     def _with(self, value: Expr | None) -> Inputs:
@@ -274,26 +271,58 @@ class ExpressionBuilder:
         spread = inputs.spread if inputs else None
         return Call(span=span_of(tree), target=target, args=self._args(tree, inputs), spread=spread)
 
+    def _on_arrow(self, tree: Tree[Any], kids: list[Any]) -> Expr:
+        """``A -> B``: B with the value of A as its context, or as its first input when it is a call."""
+        left: Expr = kids[0]
+        right: Expr = kids[1]
+        span, start = span_of(tree), Span(left.span.start, left.span.start)
+        if isinstance(right, Session | Ask):
+            passed = Argument(span=left.span, name="context", name_span=start, value=left)
+            return replace(right, span=span, args=(passed, *right.args))
+        if isinstance(right, DoBlock) or (isinstance(right, Call) and right.spread is None):
+            passed = Argument(span=left.span, name=None, name_span=None, value=left)
+            return replace(right, span=span, args=(passed, *right.args))
+        self.out.error(
+            "arrow-target",
+            right.span,
+            "nothing behind `->` takes a value",
+            "write a session, a call or a `do` behind it",
+        )
+        return left
+
     def _on_session(self, tree: Tree[Any], kids: list[Any]) -> Session:
-        prompt = strings.template(self.source, span_of(kids[0]), self.out)
-        return Session(span=span_of(tree), prompt=prompt, args=self._properties(tree, kids[1]))
+        return self._session(tree, kids[1], prompt=self._text(kids[0]))
 
     def _on_session_agent(self, tree: Tree[Any], kids: list[Any]) -> Session:
-        return Session(span=span_of(tree), agent=self.name(kids[0]), args=self._properties(tree, kids[1]))
+        session = self._session(tree, kids[2], agent=self.name(kids[0]))
+        if kids[1] is None:
+            return session
+        text = self._text(kids[1])
+        name = Span(text.span.start, text.span.start)
+        prompt = Argument(span=text.span, name="prompt", name_span=name, value=text)
+        return replace(session, args=(prompt, *session.args))
 
     def _on_session_named(self, tree: Tree[Any], kids: list[Any]) -> Session:
-        args = self._properties(tree, kids[2])
-        return Session(span=span_of(tree), name=self.name(kids[0]), agent=self.name(kids[1]), args=args)
+        return self._session(tree, kids[2], name=self.name(kids[0]), agent=self.name(kids[1]))
 
     def _on_resume(self, tree: Tree[Any], kids: list[Any]) -> Session:
-        args = self._properties(tree, kids[1])
-        return Session(span=span_of(tree), agent=self.name(kids[0]), resume=True, args=args)
+        return self._session(tree, kids[1], agent=self.name(kids[0]), resume=True)
+
+    def _session(self, tree: Tree[Any], inputs: Inputs | None, **more: Any) -> Session:
+        return Session(span=span_of(tree), args=self._properties(tree, inputs, properties.SESSION), **more)
+
+    def _on_ask(self, tree: Tree[Any], kids: list[Any]) -> Ask:
+        args = self._properties(tree, kids[1], properties.ASK)
+        return Ask(span=span_of(tree), prompt=self._text(kids[0]), args=args)
+
+    def _text(self, token: Token) -> Template:
+        return strings.template(self.source, span_of(token), self.out)
 
     def _on_do_call(self, tree: Tree[Any], kids: list[Any]) -> DoBlock:
         return DoBlock(span=span_of(tree), block=self.name(kids[0]), args=self._args(tree, self._plain(kids[1])))
 
-    def _properties(self, tree: Tree[Any], inputs: Inputs | None) -> tuple[Argument, ...]:
-        return with_model_word(self._args(tree, self._plain(inputs)))
+    def _properties(self, tree: Tree[Any], inputs: Inputs | None, known: frozenset[str]) -> tuple[Argument, ...]:
+        return properties.read(self._args(tree, self._plain(inputs)), known, self.source)
 
     def _plain(self, inputs: Inputs | None) -> Inputs | None:
         if inputs and inputs.spread:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from prose_runtime.nodes import (
     Argument,
+    Ask,
     Binary,
     Call,
     Conditional,
@@ -22,6 +23,7 @@ from prose_runtime.nodes import (
     Group,
     Index,
     ListExpr,
+    MadeName,
     Name,
     Node,
     ObjectExpr,
@@ -59,7 +61,7 @@ _STATE = re.compile(r"(?:present|absent|set|null|empty|true|false)(?![\w-])")
 _RESERVED = frozenset("and or not if then else elif in is null true false let const return".split())
 _KEYWORDS = _RESERVED | frozenset(
     "throw break continue emit record append add sleep use import agent block input output catch finally option choice "
-    "repeat for loop parallel try call do session resume group".split()
+    "repeat for loop parallel try call do session resume group ask gate".split()
 )
 """Words that begin something: as the name of a value they stand in parentheses."""
 
@@ -71,7 +73,7 @@ _UNSAFE = re.compile(r"[()\[\]{}\"#*]")
 
 _Part = TypeVar("_Part", bound=Node)
 
-Callee = Call | Session | DoBlock
+Callee = Call | Session | DoBlock | Ask
 """What takes inputs from the lines below it."""
 
 
@@ -113,6 +115,9 @@ class ExpressionPrinter:
     def _name(self, expr: Name) -> tuple[str, int]:
         return (f"({expr.id})" if expr.id in _KEYWORDS else expr.id), POSTFIX
 
+    def _madename(self, expr: MadeName) -> tuple[str, int]:
+        return "".join(part if isinstance(part, str) else part.raw for part in expr.parts), POSTFIX
+
     def _field(self, expr: Field) -> tuple[str, int]:
         holder = expr.object.id if isinstance(expr.object, Name) else self.text(expr.object, POSTFIX)
         return f"{holder}.{expr.name}", POSTFIX
@@ -153,7 +158,7 @@ class ExpressionPrinter:
         return f"{opening.strip()}{margin}{lines}\n{' ' * self.indent}{closing.strip()}"
 
     def _functioncall(self, expr: FunctionCall) -> tuple[str, int]:
-        args = [self.text(arg) for arg in expr.args]
+        args = [f"({arg})" if _LIKE_A_KEY.match(arg) else arg for arg in map(self.text, expr.args)]
         if expr.name == "group":
             args = [f"({arg})" if re.search(r"\sby\s", arg) else arg for arg in args]
         if args and _is_mode(expr.args[0]):
@@ -215,6 +220,11 @@ class ExpressionPrinter:
             return f"session {self.text(expr.prompt)}{' ' * bool(inputs)}{inputs}", PRIMARY
         word = "resume" if expr.resume else f"session {expr.name.id}" if expr.name else "session"
         return f"{word}: {expr.agent.id if expr.agent else ''}{self._inputs(expr)}", PRIMARY
+
+    def _ask(self, expr: Ask) -> tuple[str, int]:
+        inputs = self._inputs(expr)
+        prompt = self.text(expr.prompt) if expr.prompt else '""'
+        return f"ask {prompt}{' ' * bool(inputs)}{inputs}", PRIMARY
 
     def _doblock(self, expr: DoBlock) -> tuple[str, int]:
         return f"do {expr.block.id}{self._inputs(expr)}", PRIMARY

@@ -13,6 +13,7 @@ from prose_runtime.nodes import (
     Agent,
     Append,
     Argument,
+    Ask,
     Bind,
     Block,
     BlockDef,
@@ -25,6 +26,7 @@ from prose_runtime.nodes import (
     Destructure,
     Do,
     DoBlock,
+    Effect,
     Emit,
     Entry,
     Expr,
@@ -116,6 +118,9 @@ class _Printer:
     # statements
 
     def _bind(self, node: Bind, indent: int) -> None:
+        if isinstance(node.value, Ask) and node.value.gate and isinstance(node.target, Name):
+            self._gate(node.target, node.value, indent)
+            return
         word = f"{node.keyword} " if node.keyword else ""
         owner, below = _owner([node.target, node.value]) if any(_calls(node.target)) else (None, 0)
         target = _target(node, ExpressionPrinter(indent, owner, below))
@@ -123,8 +128,17 @@ class _Printer:
         if owner is not None and owner not in set(_calls(node.value)):
             self.inputs(owner, below, indent)
 
+    def _gate(self, name: Name, gate: Ask, indent: int) -> None:
+        prompt = f" {ExpressionPrinter(indent).text(gate.prompt)}" if gate.prompt else ""
+        self.add(indent, f"gate {name.id}:{prompt}")
+        self.arguments(gate.args, indent + STEP)
+
     def _exprstatement(self, node: ExprStatement, indent: int) -> None:
-        self.value("", node.value, indent)
+        if isinstance(node.value, Effect):
+            self.add(indent, f"{node.value.name} {node.value.text}")
+            self.arguments(node.value.args, indent + STEP)
+        else:
+            self.value("", node.value, indent)
 
     def _emit(self, node: Emit, indent: int) -> None:
         self.value("emit ", node.value, indent)
@@ -394,14 +408,14 @@ def _needs_lines(value: Expr) -> bool:
         held = value.items
     elif isinstance(value, ObjectExpr):
         held = [entry.value for entry in value.entries]
-    elif isinstance(value, Call | Session | DoBlock):
+    elif isinstance(value, Call | Session | DoBlock | Ask):
         held = [arg.value for arg in value.args]
     return any(_needs_lines(part) for part in held if isinstance(part, Expr))
 
 
 def _calls(node: Node) -> Iterator[Callee]:
     """The calls in what stands on a line, in order; those in the text of conditions are none."""
-    if isinstance(node, Call | Session | DoBlock):
+    if isinstance(node, Call | Session | DoBlock | Ask):
         yield node
     for child in node.children():
         if not isinstance(child, Condition | Block):
@@ -417,7 +431,7 @@ def _owner(parts: Sequence[Node], whole: Node | None = None) -> tuple[Callee | N
     calls = [call for part in parts for call in _calls(part)]
     forced = [call for call in calls if any(_needs_lines(arg.value) for arg in call.args[_first_below(call) :])]
     owner = forced[0] if forced else whole
-    if not isinstance(owner, Call | Session | DoBlock):
+    if not isinstance(owner, Call | Session | DoBlock | Ask):
         return None, 0
     below = _first_below(owner)
     beside = [part for part in owner.children() if part not in owner.args[below:] and part is not owner]

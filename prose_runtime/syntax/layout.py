@@ -37,8 +37,8 @@ _CONDITION = re.compile(
     rf"(?:(?:(?:let|const)[ \t]+)?{NAME}[ \t]*=[ \t]*|return[ \t]+)?"
     r"(?:if|elif|else[ \t]+if|loop[ \t]+(?:until|while)|choice)[ \t*](?![ \t]*=)"
 )
-_JOINS = re.compile(r"(?:and|or)(?![\w-])")
-_ENDS_OPEN = re.compile(r"(?:[ \t](?:and|or|not|in|-)|[+/%<>]|(?<!\*)\*|[=!<>]=)\Z")
+_JOINS = re.compile(r"(?:and|or)(?![\w-])|->")
+_ENDS_OPEN = re.compile(r"(?:[ \t](?:and|or|not|in|-|->)|[+/%<>]|(?<!\*)\*|[=!<>]=)\Z")
 _OPENER = re.compile(rf"[ \t]*(?:(?:let|const)[ \t]+.*=|return|emit|throw|{NAME}(?:\.{NAME})*[ \t]*[:=])[ \t]*\Z")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
@@ -246,10 +246,10 @@ class _LogicalLine:
         return self.scan.line_end(at)
 
     def _marked(self, mark: str, at: int) -> int:
-        """``**text**`` hides what is in it; elsewhere the stars are signs."""
+        """``**text**`` hides what is in it; elsewhere, as in ``**/*.md``, the stars are signs."""
         after = at + len(mark)
         before_ok = at == self.line.start or self.text[at - 1] in " \t(=:\n"
-        if not before_ok or self.text[after : after + 1] in (" ", "\t", ""):
+        if not before_ok or self.text[after : after + 1] in (" ", "\t", "", "/"):
             return after
         closing = self.text.find(mark, after, self.scan.end)
         if closing >= 0 and self._within(at, closing):

@@ -144,13 +144,14 @@ ENTRIES = (
     *(slip for slip in STATEMENTS if slip.pattern.startswith((".*", "(?:.*"))),
 )
 
-_WORDS = (
+WORDS = (
     "let|const|return|throw|emit|record|append|add|sleep|use|import|agent|block|input|output|if|elif|else|choice|option"
-    "|repeat|for|loop|parallel|try|catch|finally|do|call|session|resume"
+    "|repeat|for|loop|parallel|try|catch|finally|do|call|session|resume|ask|gate"
 )
+"""The words that begin a statement, as alternatives of a pattern."""
 
 ENGLISH = Slip(
-    rf"(?!(?:{_WORDS})\s)[A-Za-z][\w'’,-]*(?:\s+[\w'’,()-]+){{2,}}[.!?:]?$",
+    rf"(?!(?:{WORDS})\s)[A-Za-z][\w'’,-]*(?:\s+[\w'’,()-]+){{2,}}[.!?:]?$",
     "this reads as English, and a program has statements",
     "let a role do it: `call name` with its inputs below; or keep it as a comment with `#`, or show it with `emit`",
     "Then ask the critic to review it.",

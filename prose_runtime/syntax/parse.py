@@ -59,9 +59,22 @@ def parse(source: Source) -> tuple[Spec, list[Diagnostic]]:
         spec = _bare(source, "program" if source.path.endswith(".prose") else "")
     elif source.path.endswith(".prose"):
         spec = _bare(source, "program", parse_block(source, Span(0, len(source.text)), out))
+        _name_dialect(source, spec.body, out)
     else:
         spec = _parse_markdown(source, out)
     return spec, out.ordered
+
+
+def _name_dialect(source: Source, body: Block | None, out: Collector) -> None:
+    """Say once of a ``.prose`` file how it is written today."""
+    start = body.statements[0].span.start if body and body.statements else 0
+    line = source.line_span(source.place(start).line)
+    out.warning(
+        "retired-kind",
+        Span(start, max(start, line.end)),
+        "a `.prose` file is a program of the oldest dialect",
+        "today it is a function in a `.prose.md` file: this text in a fence labelled prose, under ### Execution",
+    )
 
 
 def _bare(source: Source, kind: str, body: Block | None = None) -> Spec:

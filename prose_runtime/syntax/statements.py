@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -10,6 +10,7 @@ from prose_runtime.diagnostics import Collector, Edit, Fix
 from prose_runtime.nodes import (
     Agent,
     Append,
+    Ask,
     Bind,
     Block,
     BlockDef,
@@ -32,6 +33,7 @@ from prose_runtime.nodes import (
     Input,
     Invalid,
     Loop,
+    MadeName,
     Name,
     Node,
     ObjectExpr,
@@ -49,8 +51,8 @@ from prose_runtime.nodes import (
     Try,
     Use,
 )
-from prose_runtime.syntax import conditions, strings
-from prose_runtime.syntax.expressions import ExpressionBuilder, Pair, span_of, with_model_word
+from prose_runtime.syntax import conditions, properties, strings
+from prose_runtime.syntax.expressions import ExpressionBuilder, Inputs, Pair, span_of
 from prose_runtime.syntax.outer import trimmed
 from prose_runtime.text import Source, Span
 
@@ -156,8 +158,8 @@ class StatementBuilder(ExpressionBuilder):
         full = self._value(given)
         return Bind(span=self._reach(tree, full), keyword=keyword, target=target, value=full)
 
-    def _target(self, left: Expr) -> Name | Field | Index | Destructure | None:
-        if isinstance(left, Name | Field | Index):
+    def _target(self, left: Expr) -> Name | MadeName | Field | Index | Destructure | None:
+        if isinstance(left, Name | MadeName | Field | Index):
             return left
         if isinstance(left, ObjectExpr) and left.entries:
             names = [entry.value for entry in left.entries]
@@ -243,7 +245,8 @@ class StatementBuilder(ExpressionBuilder):
     def _on_agent(self, tree: Tree[Any], kids: list[Any]) -> Agent:
         self._colon(tree, kids, "agent")
         end = max([span_of(tree).end, *(arg.span.end for arg in self.below)])
-        return Agent(span=Span(span_of(tree).start, end), name=self.name(kids[0]), args=with_model_word(self.below))
+        args = properties.read(self.below, properties.AGENT, self.source)
+        return Agent(span=Span(span_of(tree).start, end), name=self.name(kids[0]), args=args)
 
     def _on_block(self, tree: Tree[Any], kids: list[Any]) -> BlockDef:
         body = self._body(tree, kids, "block")
@@ -260,6 +263,15 @@ class StatementBuilder(ExpressionBuilder):
     def _on_output(self, tree: Tree[Any], kids: list[Any]) -> Output:
         value = self._value(kids[2])
         return Output(span=self._reach(tree, value), name=self.name(kids[0]), value=value)
+
+    def _on_gate(self, tree: Tree[Any], kids: list[Any]) -> Bind:
+        """``gate name: "text"``: the answer's name is bound."""
+        prompt = next((kid for kid in kids[1:] if isinstance(kid, Expr)), None)
+        inputs = next((kid for kid in kids[1:] if isinstance(kid, Inputs)), None)
+        args = self._properties(tree, inputs, properties.ASK)
+        span, start = span_of(tree), prompt.span.start if prompt else span_of(kids[0]).end
+        ask = Ask(span=Span(start, max(start, span.end)), prompt=prompt, gate=True, args=args)
+        return Bind(span=span, keyword="let", target=self.name(kids[0]), value=ask)
 
     # constructs
 
@@ -432,6 +444,7 @@ class StatementBuilder(ExpressionBuilder):
         if var and not counter:
             self.out.error("loop-counter", var.span, "only `repeat` and `loop` count", "write `for x, i in xs:`")
         settings = next((part for part in parts if isinstance(part, Settings)), None)
+        settings = self._unbraced(settings)
         for pair in settings.pairs if settings else ():
             if pair.key not in known:
                 listed = ", ".join(f"`{name}`" for name in known if name != "on_fail") or "none"
@@ -439,6 +452,24 @@ class StatementBuilder(ExpressionBuilder):
         if kind != "parallel" and settings and settings.mode is not None:
             self._option_error(span_of(settings.mode), "only `parallel` has a mode", "leave it out")
         return var, settings
+
+    def _unbraced(self, settings: Settings | None) -> Settings | None:
+        """``max: {name}`` means the value of the name: outside of strings a name needs no braces."""
+        if settings is None:
+            return None
+        return Settings(settings.span, settings.mode, tuple(replace(p, value=self._name_in(p)) for p in settings.pairs))
+
+    def _name_in(self, pair: Pair) -> Expr | None:
+        value = pair.value
+        if not isinstance(value, ObjectExpr) or len(value.entries) != 1:
+            return value
+        held = value.entries[0].value
+        if not isinstance(held, Name) or held.span.start != value.entries[0].span.start:
+            return value
+        fix = Fix("Remove the braces", (Edit(value.span, held.id),))
+        message = f"`{held.id}` stands in braces, which have their meaning in strings only"
+        self.out.warning("braced-name", value.span, message, f"write `{pair.key}: {held.id}`", fix=fix)
+        return held
 
     def _option_error(self, span: Span, message: str, help_: str) -> None:
         self.out.error("head-option", span, message, help_)

@@ -6,11 +6,15 @@ import re
 from collections.abc import Iterator
 
 from prose_runtime.diagnostics import Collector, Edit, Fix
-from prose_runtime.nodes import Expr, Field, Interpolation, Name, Template
+from prose_runtime.nodes import Expr, Field, Interpolation, MadeName, Name, Template
 from prose_runtime.text import Source, Span
 
 NAME = r"[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?"
 """An identifier. It may hold ``-`` but not end with it."""
+
+_VALUE = rf"\{{{NAME}(?:\.{NAME})*\}}"
+MADE = rf"[A-Za-z_][A-Za-z0-9_-]*(?:{_VALUE}[A-Za-z0-9_-]*)+"
+"""A name that is made of letters and values: ``research_{trend}``."""
 
 TRIPLE = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""', re.DOTALL)
 """A whole triple-quoted literal."""
@@ -25,8 +29,10 @@ _PIECE = re.compile(
     r"|(?P<double>\$?\{\{)"
     r"|(?P<shell>\$\{)"
     rf"|\{{(?P<path>{NAME}(?:\.{NAME})*)\}}"
+    rf"|\{{(?P<made>{MADE})\}}"
     r"|(?P<text>[^\\\r\n{$]+|[\\{$])"
 )
+_MADE_PART = re.compile(rf"(?P<value>{_VALUE})|[^{{}}]+")
 _PATH_PART = re.compile(rf"\.({NAME})")
 _FIRST = re.compile(NAME)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -142,8 +148,9 @@ class _Reader:
             return self._escape(found, Span(position, after)), after
         if kind == "double":
             return self._double(position, found, end)
-        if kind == "path":
-            return self._interpolation(Span(position, after)), after
+        if kind in ("path", "made"):
+            read = interpolation if kind == "path" else _made
+            return read(self.raw, Span(position, after)), after
         if found == "\\" and self.escapes:
             self._unknown_escape(Span(position, after))
         return found, after
@@ -186,13 +193,33 @@ class _Reader:
             self.next_close = self.raw.find("}}", start, self.line_end)
         return self.next_close
 
-    def _interpolation(self, span: Span) -> Interpolation:
-        first = _FIRST.match(self.raw, span.start + 1)
-        end = first.end() if first else span.end - 1
-        value: Expr = Name(span=Span(span.start + 1, end), id=self.raw[span.start + 1 : end])
-        if end < span.end - 1:
-            for part in _PATH_PART.finditer(self.raw, end, span.end - 1):
-                name_span = Span(part.start(1), part.end(1))
-                whole = Span(value.span.start, part.end())
-                value = Field(span=whole, object=value, name=part[1], name_span=name_span)
-        return Interpolation(span=span, value=value, raw=self.raw[span.start : span.end])
+
+def made_name(source: Source, span: Span) -> MadeName:
+    """A name that is made of letters and values."""
+    return _made_name(source.raw, span)
+
+
+def _made_name(raw: str, span: Span) -> MadeName:
+    parts: list[str | Interpolation] = []
+    for match in _MADE_PART.finditer(raw, span.start, span.end):
+        parts.append(interpolation(raw, Span(*match.span())) if match["value"] else match.group())
+    return MadeName(span=span, parts=tuple(parts))
+
+
+def _made(raw: str, span: Span) -> Interpolation:
+    """``{research_{trend}}`` with its braces."""
+    name = _made_name(raw, Span(span.start + 1, span.end - 1))
+    return Interpolation(span=span, value=name, raw=raw[span.start : span.end])
+
+
+def interpolation(raw: str, span: Span) -> Interpolation:
+    """``{a.b}`` with its braces."""
+    first = _FIRST.match(raw, span.start + 1)
+    end = first.end() if first else span.end - 1
+    value: Expr = Name(span=Span(span.start + 1, end), id=raw[span.start + 1 : end])
+    if end < span.end - 1:
+        for part in _PATH_PART.finditer(raw, end, span.end - 1):
+            name_span = Span(part.start(1), part.end(1))
+            whole = Span(value.span.start, part.end())
+            value = Field(span=whole, object=value, name=part[1], name_span=name_span)
+    return Interpolation(span=span, value=value, raw=raw[span.start : span.end])

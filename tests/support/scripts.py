@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from prose_runtime.diagnostics import Collector, Diagnostic
-from prose_runtime.nodes import Block, Constant, Expr, Name, Node, ParallelOptions, Template
+from prose_runtime.nodes import Block, Constant, Expr, MadeName, Name, Node, ParallelOptions, Template
 from prose_runtime.syntax.delegation import parse_block, parse_expression
 from prose_runtime.text import Source, Span
 
@@ -90,6 +90,8 @@ def _brief(node: Node) -> str | None:
         return node.id
     if isinstance(node, Constant):
         return f"<{node.value!r}>"
+    if isinstance(node, MadeName):
+        return "".join(part if isinstance(part, str) else f"⟨{part.raw}⟩" for part in node.parts)
     if isinstance(node, Template):
         return repr("".join(part if isinstance(part, str) else f"⟨{part.raw}⟩" for part in node.parts))
     if isinstance(node, ParallelOptions) and node.count is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,7 @@ NAMES = (
 WORDS = [*NAMES, "if", "or", "in", "is", "null", "else", "return"]
 ODD_KEYS = ["b c", "", 'say "x"', "{a}", "{{a}}", "1", "a\nb"]
 KEYS = [*(word for word in WORDS if word not in ("model", "backoff")), *ODD_KEYS]
+AGENT = ("context", "prompt", "retry")
 FUNCTIONS = "len join max json group emit loop then finder".split()
 OPERATORS = "+ - * / % == != < <= > >= and or in".split()
 STATES = ("present", "absent", "null", "empty", "true", "false")
@@ -159,8 +161,8 @@ def all_conditions(depth: int) -> st.SearchStrategy[n.Condition]:
 
 
 @st.composite
-def arguments(draw: Any, values: Any, positional: bool = True) -> tuple[n.Argument, ...]:
-    keys = st.sampled_from(KEYS)
+def arguments(draw: Any, values: Any, positional: bool = True, known: Any = KEYS) -> tuple[n.Argument, ...]:
+    keys = st.sampled_from(known)
     found = draw(st.lists(st.tuples(st.none() | keys if positional else keys, values), max_size=3))
     return tuple(n.Argument(span=NOWHERE, name=k, name_span=None, value=v) for k, v in found)
 
@@ -174,10 +176,19 @@ def paths(draw: Any) -> n.Expr:
     return path
 
 
+def keys_of(head: Any) -> Sequence[str]:
+    """The inputs of a call have any name; of a session's, an agent's and a question's properties these hold values."""
+    if isinstance(head, n.Ask):
+        return ("context", "prompt")
+    return ("context", "prompt", "retry") if isinstance(head, n.Session) else KEYS
+
+
 @st.composite
 def heads(draw: Any, depth: int) -> n.Expr:
     """A call, session or ``do`` without its inputs."""
-    kind = draw(st.sampled_from(["call", "call", "prompt", "agent", "named", "resume", "do"]))
+    kind = draw(st.sampled_from(["call", "call", "prompt", "agent", "named", "resume", "do", "ask"]))
+    if kind == "ask":
+        return at(n.Ask, prompt=draw(templates()))
     if kind == "call":
         return at(n.Call, target=draw(paths()))
     if kind == "do":
@@ -200,17 +211,17 @@ def calls(draw: Any, depth: int) -> n.Expr:
     if isinstance(head, n.Call) and draw(st.integers(0, 3)) == 0:
         spread = draw(expressions(depth).filter(lambda e: not isinstance(e, n.ObjectExpr)))
         return with_fields(head, spread=spread)
-    return with_fields(head, args=draw(arguments(expressions(depth))))
+    return with_fields(head, args=draw(arguments(expressions(depth), known=keys_of(head))))
 
 
 @st.composite
 def line_calls(draw: Any, depth: int) -> n.Expr:
     """A call that is all of its line: inputs below it may be anything that takes lines itself."""
     head = draw(heads(depth))
-    beside = draw(arguments(leaves))
+    beside = draw(arguments(leaves, known=keys_of(head)))
     if beside and beside[-1].name is not None:
         beside = ()
-    below = draw(arguments(entries(depth - 1), positional=False))
+    below = draw(arguments(entries(depth - 1), positional=False, known=keys_of(head)))
     if isinstance(head, n.Call) and not beside and draw(st.integers(0, 3)) == 0:
         return with_fields(head, spread=draw(leaves), args=below)
     return with_fields(head, args=beside + below)
@@ -329,7 +340,7 @@ def binds(draw: Any, depth: int) -> n.Bind:
 @cache
 def definitions(depth: int) -> st.SearchStrategy[Any]:
     plain = st.one_of(
-        st.builds(lambda a, args: at(n.Agent, name=a, args=args), names, arguments(entries(0), positional=False)),
+        st.builds(lambda a, args: at(n.Agent, name=a, args=args), names, arguments(entries(0), False, AGENT)),
         st.builds(lambda i, t: at(n.Input, name=i, text=t), names, TEXT),
         st.builds(
             lambda r, a: at(n.Use, reference=r, alias=name(a)), TEXT, st.sampled_from([*NAMES, "", "two words", "if"])

@@ -30,7 +30,7 @@ repeat 3:
   cal writer
     topic: topic
 if a:
-  foo bar
+  foo: bar
   let e = "open
 else:
   let f = 3

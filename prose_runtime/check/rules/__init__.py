@@ -6,8 +6,11 @@ from prose_runtime.check.reading import READING
 from prose_runtime.check.rule import Rule
 from prose_runtime.check.rules import (
     bad_expectation,
+    bad_persist,
     const_assigned,
     count_beyond_branches,
+    foreign_reference,
+    ignored_property,
     instance_binding,
     javascript_syntax,
     list_slot_called,
@@ -22,6 +25,7 @@ from prose_runtime.check.rules import (
     test_subject,
     undeclared_input,
     undefined_name,
+    unknown_effect,
     unknown_fixture,
     unknown_function,
     unknown_input,
@@ -40,8 +44,11 @@ RULES: tuple[Rule, ...] = tuple(
     module.RULE
     for module in (
         bad_expectation,
+        bad_persist,
         const_assigned,
         count_beyond_branches,
+        foreign_reference,
+        ignored_property,
         instance_binding,
         javascript_syntax,
         list_slot_called,
@@ -56,6 +63,7 @@ RULES: tuple[Rule, ...] = tuple(
         test_subject,
         undeclared_input,
         undefined_name,
+        unknown_effect,
         unknown_fixture,
         unknown_function,
         unknown_input,

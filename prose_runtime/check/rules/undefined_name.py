@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.check.scope import Use
 from prose_runtime.diagnostics import did_you_mean
@@ -41,6 +42,11 @@ def find(facts: Facts) -> Iterator[Finding]:
             continue
         if facts.scopes.bound_anywhere(name) is None:
             yield Finding(use.name.span, f"`{name}` is not defined", _help(use, facts))
+    in_strings = {node.value for node in facts.all(n.Interpolation)}
+    for node in facts.all(n.MadeName):
+        if node.pattern not in facts.scopes.made and node not in in_strings:
+            help_ = did_you_mean(node.pattern, facts.scopes.made) or "a loop makes such names by assigning to them"
+            yield Finding(node.span, f"no name `{facts.text(node.span)}` is made", help_)
 
 
 def _help(use: Use, facts: Facts) -> str:

@@ -29,7 +29,7 @@ from prose_runtime.diagnostics import did_you_mean
 def find(facts: Facts) -> Iterator[Finding]:
     """References and patterns that lead nowhere."""
     for missing in facts.resolution.unresolved:
-        if missing.wanted not in ("reference", "pattern"):
+        if missing.wanted not in ("reference", "pattern") or missing.reason == "foreign":
             continue
         what = "pattern" if missing.wanted == "pattern" else "spec"
         if missing.reason == "ambiguous":

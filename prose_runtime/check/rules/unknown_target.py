@@ -24,7 +24,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prose_runtime.check.resolve import Unresolved
+from prose_runtime import nodes as n
+from prose_runtime.check.resolve import FOREIGN, Unresolved
 from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.diagnostics import did_you_mean
 
@@ -34,6 +35,8 @@ def find(facts: Facts) -> Iterator[Finding]:
     for missing in facts.resolution.unresolved:
         if missing.wanted in ("target", "block", "agent") and missing.reason != "list":
             message, help_ = _text(missing)
+            if missing.wanted == "target" and isinstance(facts.scopes.start.get(missing.name), n.Agent):
+                message, help_ = f"`{missing.name}` is an agent", f"write `session: {missing.name}`"
             yield Finding(missing.span, message, help_)
 
 
@@ -45,12 +48,20 @@ def _text(missing: Unresolved) -> tuple[str, str | None]:
         return f"`{name}` cannot be called: {missing.detail}", None
     if missing.reason == "block":
         return f"`{name}` is a {missing.detail}, no block", f"write `call {name}`"
+    if missing.reason == "foreign":
+        return f"`{name}` stands for {missing.detail}, which is not in this project", _bring(missing.detail)
     message = f"there is nothing called `{name}` to call"
     if missing.reason == "value":
         message = f"`{name}` holds a plain value, nothing that can be called"
     elif missing.wanted != "target":
         message = f"there is no {missing.wanted} `{name}`"
     return message, did_you_mean(name, missing.known) or _options(missing)
+
+
+def _bring(reference: str) -> str:
+    if FOREIGN.match(reference):
+        return "only files of the project can be called: put a copy into it and name its path"
+    return "it is a folder; name the file of a spec"
 
 
 def _options(missing: Unresolved) -> str:

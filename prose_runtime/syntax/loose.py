@@ -1,0 +1,63 @@
+"""Lines that no rule of the grammar reads and that mean something all the same: plain data, and effects in words."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from prose_runtime.nodes import Effect, Expr, Template
+from prose_runtime.syntax.expressions import Pair
+from prose_runtime.syntax.messages import STATEMENTS, WORDS
+from prose_runtime.syntax.statements import Item
+from prose_runtime.text import Source, Span
+
+_KEY = re.compile(r"(?P<quote>[\"']?)(?P<key>[A-Za-z_][\w.-]*)(?P=quote)\s*:(?=\s|$)\s*")
+_EFFECT = re.compile(r"(?P<word>[a-z][\w-]*)[ \t]+(?=[\w\"'{(\[])(?P<text>\S.*?)\s*\Z", re.DOTALL)
+_ASSIGNS = re.compile(r"[^\"]*\s=\s")
+_SENTENCE_ENDS = (".", "!", "?", ",", ";", ":")
+_MOST_WORDS = 16
+
+
+def key_of(text: str, span: Span) -> str | None:
+    """The key of a line ``key: value``, if it is one."""
+    match = _KEY.match(text, span.start, span.end)
+    return match["key"] if match else None
+
+
+def data(source: Source, span: Span) -> Pair | Item | Expr:
+    """A line of plain data, with what stands below it, as text: ``key: anything``, ``- anything`` or anything."""
+    text = source.text
+    if match := _KEY.match(text, span.start, span.end):
+        value = as_text(source, Span(match.end(), span.end))
+        return Pair(span, match["key"], Span(match.start("key"), match.end("key")), value)
+    if text.startswith("- ", span.start):
+        return Item(span, as_text(source, Span(span.start + 2, span.end)))
+    return as_text(source, span)
+
+
+def as_text(source: Source, span: Span) -> Template:
+    """The characters of a span as a text; quotes around all of them are left out."""
+    said = source.slice(span).strip()
+    if len(said) > 1 and said[0] == said[-1] and said[0] in "\"'" and said[0] not in said[1:-1]:
+        said = said[1:-1]
+    return Template(span=span, parts=(said,) if said else ())
+
+
+def effect(text: str, span: Span) -> Effect | None:
+    """A line such as ``escalate topic to the owner``, unless it is a slip that is known or a sentence."""
+    match = _EFFECT.match(text, span.start, span.end)
+    if match is None or _ASSIGNS.match(match["text"]) or match["text"].endswith(_SENTENCE_ENDS):
+        return None
+    if _meant(match["word"]):
+        return None
+    said = match["text"] if "\n" not in match["text"] else " ".join(match["text"].split())
+    line = f"{match['word']} {said}"
+    if said.count(" ") >= _MOST_WORDS or any(re.match(slip.pattern, line) for slip in STATEMENTS):
+        return None
+    return Effect(span=span, name=match["word"], name_span=Span(*match.span("word")), text=said)
+
+
+def _meant(word: str) -> bool:
+    """Whether a word is one that begins a statement, or a misspelt one."""
+    words = WORDS.split("|")
+    return any(close[0] == word[0] for close in difflib.get_close_matches(word, words, n=3, cutoff=0.8))
