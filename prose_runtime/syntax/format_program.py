@@ -88,7 +88,9 @@ def print_block(block: Block, indent: int = 0) -> str:
 
 
 def print_expression(expr: Expr) -> str:
-    """An expression; a loop, another construct or a pipeline takes several lines. There is no newline at its end."""
+    """An expression, a call with its inputs in parentheses; only a construct or pipeline in it takes more lines."""
+    if not any(isinstance(node, (*_CONSTRUCTS, Pipeline)) for node in expr.walk()):
+        return ExpressionPrinter().text(expr)
     printer = _Printer()
     printer.value("", expr, 0)
     return "\n".join(printer.lines)

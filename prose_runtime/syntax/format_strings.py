@@ -10,6 +10,7 @@ from prose_runtime.syntax.strings import NAME
 
 _PATH = rf"{NAME}(?:\.{NAME})*"
 _BRACE = re.compile(rf"(?<!\$)\{{(?P<path>{_PATH})\}}|\{{(?=\{{)")
+_OPEN_NAME = re.compile(r"\\.|(?P<open>\{)(?=(?:[A-Za-z_][\w-]*)?\Z)", re.DOTALL)
 _DOUBLE = re.compile(r"\{(?=\{)")
 _QUOTES = re.compile(r'"{3,}')
 _BLANKS = re.compile(r"[ ]*")
@@ -49,8 +50,8 @@ def _text(parts: Sequence[str | Interpolation], *, quotes: bool = False, newline
             found.append(part.raw)
             continue
         text = _BRACE.sub(_escape_braces, _escaped(part, quotes=quotes, newline=newline))
-        if part.endswith("{") and isinstance(behind, Interpolation):
-            text = text[:-1] + "\\{"
+        if isinstance(behind, Interpolation):
+            text = _OPEN_NAME.sub(_escape_open, text)
         found.append(text)
     return "".join(found)
 
@@ -66,6 +67,10 @@ def _escape_quotes(match: re.Match[str]) -> str:
 
 def _escape_brace(_: re.Match[str]) -> str:
     return "\\{"
+
+
+def _escape_open(match: re.Match[str]) -> str:
+    return "\\{" if match["open"] else match[0]
 
 
 def _escape_braces(match: re.Match[str]) -> str:

@@ -81,7 +81,11 @@ def interpolation(path: str) -> n.Interpolation:
 
 @st.composite
 def templates(draw: Any, triples: bool = True) -> n.Template:
-    pieces = draw(st.lists(TEXT | st.sampled_from(PATHS).map(interpolation), max_size=4))
+    pieces = draw(
+        st.lists(
+            TEXT | st.sampled_from(["{a_", "}", "{", "{{"]) | st.sampled_from(PATHS).map(interpolation), max_size=4
+        )
+    )
     parts: list[Any] = []
     for piece in pieces:
         if isinstance(piece, str) and parts and isinstance(parts[-1], str):
