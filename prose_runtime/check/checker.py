@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -29,12 +29,22 @@ class Checked:
     Attributes:
         diagnostics: All faults, in order of file and place.
         unreadable: The files and folders that could not be read.
-        files: How many specs were checked.
+        analyses: All that is known of each spec that was checked, in order.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     unreadable: list[UnreadableFile] = field(default_factory=list)
-    files: int = 0
+    analyses: list[Analysis] = field(default_factory=list)
+
+    @property
+    def files(self) -> int:
+        """How many specs were checked."""
+        return len(self.analyses)
+
+    @property
+    def paths(self) -> list[str]:
+        """Their files."""
+        return [analysis.spec.source.path for analysis in self.analyses]
 
     @property
     def failed(self) -> bool:
@@ -70,14 +80,11 @@ def check_paths(paths: Iterable[Path]) -> Checked:
     """Check files, and the specs in folders and below. What cannot be read does not stop the rest."""
     checked = Checked()
     projects = _Projects()
-    seen: set[Path] = set()
-    for path in _specs(paths, checked):
-        if path.resolve() in seen:
-            continue
-        seen.add(path.resolve())
+    for path in spec_files(paths, checked.unreadable.append):
         try:
-            checked.diagnostics += check_path(path, projects.of(path)).diagnostics
-            checked.files += 1
+            analysis = check_path(path, projects.of(path))
+            checked.analyses.append(analysis)
+            checked.diagnostics += analysis.diagnostics
         except UnreadableFile as error:
             checked.unreadable.append(error)
     return checked
@@ -98,12 +105,14 @@ class _Projects:
         return self.by_folder[folder]
 
 
-def _specs(paths: Iterable[Path], checked: Checked) -> Iterator[Path]:
+def spec_files(paths: Iterable[Path], problem: Callable[[UnreadableFile], None]) -> Iterator[Path]:
+    """The files among paths, and the specs in folders and below, each once; ``problem`` hears what cannot be read."""
+    seen: set[Path] = set()
     for path in paths:
-        if path.is_dir():
-            yield from walk(path, checked.unreadable.append)
-        else:
-            yield path
+        for file in walk(path, problem) if path.is_dir() else (path,):
+            if file.resolve() not in seen:
+                seen.add(file.resolve())
+                yield file
 
 
 def reachable(analysis: Analysis) -> list[Analysis]:

@@ -238,8 +238,21 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
     ),
 )
 
-READING: tuple[Rule, ...] = tuple(rule for rule, _ in (*_PAGES, *PROGRAM_PAGES))
+_NOTES: tuple[tuple[Rule, bool], ...] = (
+    page(
+        "condition-rungs",
+        "info",
+        "What can decide a condition",
+        does="With `--verbose`, says of each condition which rungs can decide it: an expression over values, the "
+        "fields of an answer, or the judge.",
+        why="A judge costs a call and may err. What an expression or a field decides is free and exact.",
+        example="if the review sounds positive:",
+        instead="if review accepted:",
+    ),
+)
+
+READING: tuple[Rule, ...] = tuple(rule for rule, _ in (*_PAGES, *PROGRAM_PAGES, *_NOTES))
 """Pages of the parser's and the checker's own codes."""
 
-FIRM: frozenset[str] = frozenset(rule.code for rule, firm in (*_PAGES, *PROGRAM_PAGES) if firm)
+FIRM: frozenset[str] = frozenset(rule.code for rule, firm in (*_PAGES, *PROGRAM_PAGES, *_NOTES) if firm)
 """Codes that no comment can silence: as long as they stand, the file has no meaning."""

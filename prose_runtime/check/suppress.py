@@ -54,11 +54,15 @@ def suppress(
             hit.used = True
         if not hits:
             kept.append(diagnostic)
-    kept += [_unused(spec.source, s, known, firm) for s in comments if not s.used]
+    needed = {s.comment for s in comments if s.used}
+    kept += [_unused(spec.source, s, known, firm, s.comment in needed) for s in comments if not s.used]
     return kept
 
 
-def _unused(source: Source, found: Suppression, known: frozenset[str], firm: frozenset[Diagnostic]) -> Diagnostic:
+def _unused(
+    source: Source, found: Suppression, known: frozenset[str], firm: frozenset[Diagnostic], needed: bool
+) -> Diagnostic:
+    """``needed``: another code of the same comment silences something, so that the comment has to stay."""
     message, help_ = f"nothing to ignore: `{found.code}` is not reported here", "remove the comment"
     if not found.code:
         message, help_ = "this comment names no code, so it ignores nothing", "write `prose: ignore CODE reason`"
@@ -69,8 +73,34 @@ def _unused(source: Source, found: Suppression, known: frozenset[str], firm: fro
             f"`{found.code}` cannot be ignored: without a repair the line has no meaning",
             "repair the line",
         )
-    fix = Fix("remove the comment", (Edit(found.comment, ""),))
+    if any(found.covers(diagnostic) for diagnostic in firm):
+        fix = None
+    elif needed:
+        fix = Fix("Remove the code", (Edit(_with_comma(source, found.span), ""),))
+    else:
+        fix = Fix("Remove the comment", (Edit(_with_blanks(source, found.comment), ""),))
     return Diagnostic(CODE, "warning", message, source, found.span, help_, fix=fix)
+
+
+def _with_comma(source: Source, span: Span) -> Span:
+    """A code and the comma that stands between it and its neighbour."""
+    if source.text.startswith(",", span.end):
+        return Span(span.start, span.end + 1)
+    return Span(span.start - 1, span.end)
+
+
+def _with_blanks(source: Source, span: Span) -> Span:
+    """A comment and the blanks before it; its whole line where it stands alone."""
+    text = source.text
+    line = source.place(span.start).line
+    start = span.start
+    while start > source.offset(line) and text[start - 1] in " \t":
+        start -= 1
+    end = text.find("\n", span.end)
+    end = len(text) if end < 0 else end
+    if start == source.offset(line) and not text[span.end : end].strip():
+        return Span(start, min(end + 1, len(text)))
+    return Span(start, span.end)
 
 
 def suppressions(spec: Spec) -> Iterator[Suppression]:
@@ -90,7 +120,7 @@ def suppressions(spec: Spec) -> Iterator[Suppression]:
 def _codes(source: Source, number: int, match: re.Match[str], first: int, last: int) -> Iterator[Suppression]:
     group = "html" if match["html"] is not None else "code"
     start = source.offset(number)
-    comment = Span(start + match.start(), start + match.end())
+    comment = Span(start + match.start(), start + match.start() + len(match[0].rstrip()))
     word = re.match(r"\s*([^\s]+)", match[group])
     if word is None:
         yield Suppression("", comment, comment, first, last)

@@ -4,40 +4,73 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import UsageError
 
 if TYPE_CHECKING:
     from prose_runtime.check.checker import Checked
+    from prose_runtime.cli.check_settings import Defaults
 
-FORMATS = ("text", "json", "github")
+FORMATS = ("text", "agent", "json", "github", "sarif", "junit")
 
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="PATH...", required=True)
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="How faults are shown.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="How faults are shown (text when nothing is said).")
 @click.option("--strict", is_flag=True, help="Every warning is an error.")
 @click.option("--select", metavar="CODES", multiple=True, help="Report only these codes (or their beginnings).")
 @click.option("--ignore", metavar="CODES", multiple=True, help="Leave these codes (or their beginnings) out.")
-def check(paths: tuple[str, ...], form: str, strict: bool, select: tuple[str, ...], ignore: tuple[str, ...]) -> int:
+@click.option("--fix", is_flag=True, help="Apply the fixes that keep the meaning, then report what is left.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing; exit 1 if anything.")
+@click.option("--verbose", is_flag=True, help="Say of each condition what can decide it.")
+def check(
+    *,
+    paths: tuple[str, ...],
+    form: str | None,
+    strict: bool,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    fix: bool,
+    diff: bool,
+    verbose: bool,
+) -> int:
     """Report the faults of spec files, all in one pass.
 
     PATH is a spec, or a folder in which all specs are checked: *.prose.md, and *.md with a kind of ours. Codes are
-    explained by `prose explain CODE`. Exit code: 0 no errors, 1 errors, 2 a file could not be read.
+    explained by `prose explain CODE`. The key `check` of prose.yml sets what is said here: select, ignore, strict,
+    format. Exit code: 0 no errors, 1 errors, 2 a file could not be read.
     """
+    from prose_runtime.cli.check_settings import Defaults, Settings, codes
+
+    if fix and diff:
+        raise UsageError("--fix and --diff exclude each other", help="--diff shows what --fix would do")
+    given = Settings(codes(select, "--select"), codes(ignore, "--ignore"), strict, form)
+    defaults = Defaults(given)
+    if fix or diff:
+        code = _repair([Path(path) for path in paths], defaults, show=diff)
+        if diff:
+            return code
+    return _check([Path(path) for path in paths], defaults, verbose)
+
+
+def _check(paths: list[Path], defaults: Defaults, verbose: bool) -> int:
     from prose_runtime.check.checker import check_paths, strictly
 
-    chosen = _codes(select, "--select"), _codes(ignore, "--ignore")
-    checked = check_paths([Path(path) for path in paths])
-    checked.diagnostics = [d for d in checked.diagnostics if _wanted(d.code, *chosen)]
-    if strict:
-        checked.diagnostics = strictly(checked.diagnostics)
-    report = _report(checked, form)
+    checked = check_paths(paths)
+    if verbose:
+        from prose_runtime.check.rungs import rungs
+
+        checked.diagnostics += [note for analysis in checked.analyses for note in rungs(analysis)]
+        order = {path: number for number, path in enumerate(checked.paths)}
+        checked.diagnostics.sort(key=lambda d: (order[d.source.path], d.span, d.code))
+    wanted = [diagnostic for diagnostic in checked.diagnostics if defaults.wants(diagnostic)]
+    checked.diagnostics = [strictly([d])[0] if defaults.strict(d) else d for d in wanted]
+    report = _report(checked, defaults.of(paths[0]).format or "text")
     if report:
         click.echo(report)
     for error in checked.unreadable:
@@ -45,39 +78,61 @@ def check(paths: tuple[str, ...], form: str, strict: bool, select: tuple[str, ..
     return 2 if checked.unreadable else 1 if checked.failed else 0
 
 
-def _report(checked: Checked, form: str) -> str:
-    from prose_runtime.report import github, json, text
+def _repair(paths: list[Path], defaults: Defaults, *, show: bool) -> int:
+    """Apply safe fixes, or show them: then the exit code says whether there are any."""
+    from prose_runtime.check.checker import spec_files
+    from prose_runtime.check.fixes import repair, write
+    from prose_runtime.errors import UnreadableFile
 
-    if form == "json":
-        return json.render(checked.diagnostics, checked.unreadable)
-    if form == "github":
-        return github.render(checked.diagnostics, checked.unreadable)
-    return text.render(checked.diagnostics, checked.unreadable, files=checked.files, colour=_colour())
+    unreadable: list[UnreadableFile] = []
+    repairs = []
+    for path in spec_files(paths, unreadable.append):
+        try:
+            done = repair(path, defaults.wants)
+        except UnreadableFile as error:
+            unreadable.append(error)
+            continue
+        if done.after != done.before:
+            repairs.append(done)
+            click.echo(done.diff, nl=False) if show else write(path, done.after)
+    count, files = sum(done.fixes for done in repairs), len(repairs)
+    if count:
+        word = "Can fix" if show else "Fixed"
+        click.echo(f"{word} {count} fault{'s'[: count != 1]} in {files} file{'s'[: files != 1]}.", err=True)
+    for problem in unreadable if show else ():
+        click.echo(f"error: {problem.message}", err=True)
+    return 2 if unreadable else 1 if repairs else 0
+
+
+def _report(checked: Checked, form: str) -> str:
+    from prose_runtime.report import agent, github, json, text
+
+    found, unreadable = checked.diagnostics, checked.unreadable
+    renderers: dict[str, Callable[[], str]] = {
+        "text": lambda: text.render(found, unreadable, files=checked.files, colour=_colour()),
+        "agent": lambda: agent.render(found, unreadable, files=checked.files),
+        "json": lambda: json.render(found, unreadable),
+        "github": lambda: github.render(found, unreadable),
+        "sarif": lambda: _sarif(checked),
+        "junit": lambda: _junit(checked),
+    }
+    return renderers[form]()
+
+
+def _sarif(checked: Checked) -> str:
+    from prose_runtime.report import sarif
+
+    return sarif.render(checked.diagnostics, checked.unreadable)
+
+
+def _junit(checked: Checked) -> str:
+    from prose_runtime.report import junit_check
+
+    return junit_check.render(checked.diagnostics, checked.unreadable, paths=checked.paths).rstrip("\n")
 
 
 def _colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _codes(words: tuple[str, ...], option: str) -> tuple[str, ...]:
-    """The codes of an option, each the beginning of a known one."""
-    from prose_runtime.check.rules import CODES
-
-    codes = tuple(code.strip() for word in words for code in word.split(",") if code.strip())
-    for code in codes:
-        if not any(known.startswith(code) for known in CODES):
-            raise UsageError(f"{option}: there is no code `{code}`", help=_close(code))
-    return codes
-
-
-def _wanted(code: str, select: tuple[str, ...], ignore: tuple[str, ...]) -> bool:
-    return (not select or code.startswith(select)) and not (ignore and code.startswith(ignore))
-
-
-def _close(code: str) -> str:
-    from prose_runtime.check.rules import CODES
-
-    return did_you_mean(code, CODES) or "`prose explain --all` lists all codes"
 
 
 @click.command()
@@ -86,12 +141,13 @@ def _close(code: str) -> str:
 def explain(code: str | None, everything: bool) -> int:
     """Explain what a code of `prose check` means: what is wrong, why it matters, what to write instead."""
     from prose_runtime.check.rules import EVERY_RULE
+    from prose_runtime.cli.check_settings import close
 
     if (code is None) != everything:
         raise UsageError("give one CODE, or --all", help="write `prose explain CODE`; the code stands in the brackets")
     shown = [rule for rule in EVERY_RULE if everything or rule.code == code]
     if not shown:
-        raise UsageError(f"there is no code `{code}`", help=_close(code or ""))
+        raise UsageError(f"there is no code `{code}`", help=close(code or ""))
     click.echo("\n".join(_page(rule.code, rule.severity, rule.page or "") for rule in shown).rstrip())
     return 0
 

@@ -32,7 +32,9 @@ def summary(
     counts = [_count(_number(diagnostics, kind), kind) for kind in ("error", "warning") if _number(diagnostics, kind)]
     where = f" in {_count(files, 'file')}" if files is not None else ""
     unread = f"; {_count(len(unreadable), 'file')} could not be read" if unreadable else ""
-    return (f"Found {' and '.join(counts)}{where}" if counts else f"No faults found{where}") + unread + "."
+    fixable = sum(diagnostic.fix is not None and diagnostic.fix.safe for diagnostic in diagnostics)
+    mended = f"; `--fix` mends {fixable}" if fixable else ""
+    return (f"Found {' and '.join(counts)}{where}" if counts else f"No faults found{where}") + mended + unread + "."
 
 
 def _number(diagnostics: Sequence[Diagnostic], severity: Severity) -> int:

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import yaml
 from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError
@@ -43,6 +43,15 @@ class LimitSettings(Closed):
     run_timeout: Seconds | None = None
 
 
+class CheckSettings(Closed):
+    """What ``prose check`` does where its command line says nothing. Codes may be the beginnings of codes."""
+
+    select: list[str] = Field(default_factory=list)
+    ignore: list[str] = Field(default_factory=list)
+    strict: bool = False
+    format: Literal["text", "agent", "json", "github", "sarif", "junit"] | None = None
+
+
 def _kind_of(entry: Any) -> str:
     if isinstance(entry, InstanceSettings) or (isinstance(entry, Mapping) and "pattern" in entry):
         return "instance"
@@ -64,6 +73,7 @@ class ProseYml(Closed):
     models: dict[str, str] = Field(default_factory=dict)
     limits: LimitSettings = LimitSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
+    check: CheckSettings = CheckSettings()
 
 
 def load_config(path: Path) -> ProseYml:
@@ -184,11 +194,15 @@ _SENTENCES = {
     "dict_type": "{key} is a mapping",
     "model_type": "{key} is a mapping",
     "model_attributes_type": "{key} is a mapping",
+    "literal_error": "{key} is one of {expected}",
     "greater_than": "{key} is more than {gt:g}",
     "greater_than_equal": "{key} is at least {ge:g}",
 }
 
 _HELP = {
+    "select": "write the codes as a list: [unused, portable]",
+    "ignore": "write the codes as a list: [unused, portable]",
+    "format": "the formats are text, agent, json, github, sarif, junit",
     "command": 'write the program and its arguments as a list: ["python", "lint.py"]',
     "replies": 'write the replies as a list: ["first", "second"]',
     "rules": 'write the rules as a list: [{when: {input_name: "text"}, reply: "x"}]',
@@ -212,7 +226,7 @@ def _fault(error: ErrorDetails) -> Fault:
 def _place(error: ErrorDetails) -> tuple[tuple[str, ...], type[BaseModel]]:
     """The key's path without the tags of the union, and the model that it belongs to."""
     parts = [str(part) for part in error["loc"]]
-    models: dict[str, type[BaseModel]] = {"limits": LimitSettings, "prices": Price}
+    models: dict[str, type[BaseModel]] = {"limits": LimitSettings, "prices": Price, "check": CheckSettings}
     model: type[BaseModel] = models.get(parts[0], ProseYml) if len(parts) > 1 else ProseYml
     if parts[:1] == ["services"] and len(parts) > 2:
         model = ServiceSettings if parts[2] == "service" else InstanceSettings

@@ -119,3 +119,114 @@ def test_explain_all_has_a_page_for_every_code(capsys: pytest.CaptureFixture[str
     pages = capsys.readouterr().out
     assert all(f"{code} (" in pages for code in CODES)
     assert pages.count("Use instead") == len(CODES)
+
+
+WORDS = GOOD.replace("bad", "words").replace("return text", "emit 'done'\nreturn text # prose: ignore undefined-name")
+
+
+def test_fix_applies_what_is_safe_and_keeps_the_rest_of_the_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "words.prose.md"
+    path.write_bytes(b"\xef\xbb\xbf" + WORDS.replace("\n", "\r\n").encode())
+    path.chmod(0o640)
+    assert main(["check", "words.prose.md", "--fix", "--strict"]) == 0
+    out, err = capsys.readouterr()
+    assert "No faults" in out
+    assert "Fixed 2 faults in 1 file." in err
+    wanted = WORDS.replace("'done'", '"done"').replace(" # prose: ignore undefined-name", "")
+    assert path.read_bytes() == b"\xef\xbb\xbf" + wanted.replace("\n", "\r\n").encode()
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
+
+
+def test_fix_leaves_what_is_not_selected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / "words.prose.md"
+    path.write_text(WORDS, encoding="utf-8")
+    main(["check", "words.prose.md", "--fix", "--select", "single-quotes"])
+    assert "# prose: ignore" in path.read_text(encoding="utf-8")
+    assert "'done'" not in path.read_text(encoding="utf-8")
+
+
+def test_diff_shows_what_fix_would_do(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / "words.prose.md"
+    path.write_text(WORDS, encoding="utf-8")
+    assert main(["check", ".", "--diff"]) == 1
+    out, err = capsys.readouterr()
+    assert "\n-emit 'done'\n" in out
+    assert '\n+emit "done"\n' in out
+    assert "Can fix 2 faults in 1 file." in err
+    assert path.read_text(encoding="utf-8") == WORDS
+    assert main(["check", "good.prose.md", "--diff"]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["check", ".", "--diff", "--fix"]) == 2
+
+
+def test_fix_removes_only_the_unused_code_of_a_comment(folder: Path) -> None:
+    path = folder / "words.prose.md"
+    ignored = "return txt # prose: ignore unused-slot,undefined-name"
+    path.write_text(GOOD.replace("bad", "words").replace("return text", ignored), encoding="utf-8")
+    assert main(["check", "words.prose.md", "--fix", "--strict"]) == 0
+    assert "return txt # prose: ignore undefined-name\n" in path.read_text(encoding="utf-8")
+
+
+def test_fix_removes_the_line_of_a_comment_that_stands_alone(folder: Path) -> None:
+    path = folder / "words.prose.md"
+    text = GOOD.replace("bad", "words")
+    path.write_text(text.replace("return text", "# prose: ignore unreachable\nreturn text"), encoding="utf-8")
+    assert main(["check", "words.prose.md", "--fix", "--strict"]) == 0
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_a_file_that_cannot_be_written_stays_and_exits_2(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "words.prose.md"
+    path.write_text(WORDS, encoding="utf-8")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "permission denied")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    assert main(["check", "words.prose.md", "--fix"]) == 2
+    assert path.read_text(encoding="utf-8") == WORDS
+
+
+def test_prose_yml_sets_the_defaults(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings = "check: {ignore: [undefined-name, unknown-target], strict: true, format: json}\n"
+    (folder / "prose.yml").write_text(settings, encoding="utf-8")
+    assert main(["check", "bad.prose.md"]) == 1
+    rows = json.loads(capsys.readouterr().out)["diagnostics"]
+    assert [(row["code"], row["severity"]) for row in rows] == [("unused-slot", "error")]
+    assert main(["check", "bad.prose.md", "--format", "agent", "--ignore", "unused"]) == 0
+    assert "No faults found" in capsys.readouterr().out
+    (folder / "prose.yml").write_text("check: {select: unused}\n", encoding="utf-8")
+    assert main(["check", "bad.prose.md"]) == 2
+    assert "as a list" in capsys.readouterr().err
+    (folder / "prose.yml").write_text("check: {select: [unusd-slot]}\n", encoding="utf-8")
+    assert main(["check", "bad.prose.md"]) == 2
+    assert "check.select: there is no code `unusd-slot`" in capsys.readouterr().err
+
+
+def test_a_prose_yml_without_the_key_is_none_of_its_business(folder: Path) -> None:
+    (folder / "prose.yml").write_text("servces: {}\n", encoding="utf-8")
+    assert main(["check", "good.prose.md"]) == 0
+
+
+@pytest.mark.parametrize("form", ["agent", "sarif", "junit"])
+def test_every_format_names_the_fault(form: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", ".", "--format", form]) == 1
+    out = capsys.readouterr().out
+    assert "unknown-target" in out
+    assert "bad.prose.md" in out
+
+
+def test_verbose_says_what_can_decide_each_condition(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["if text is present:", "if text accepted:", "if text sounds good to you:", "choice the best one:"]
+    bodies = ["  emit 1", "  emit 2", "  emit 3", '  option "a":\n    emit 4']
+    program = "\n".join(f"{line}\n{body}" for line, body in zip(lines, bodies, strict=True))
+    (folder / "asks.prose.md").write_text(GOOD.replace("bad", "asks").replace("return", f"{program}\nreturn"))
+    assert main(["check", "asks.prose.md", "--verbose"]) == 0
+    out = capsys.readouterr().out
+    told = [line.partition("info[condition-rungs] ")[2] for line in out.splitlines() if "info[" in line]
+    assert ["values" in told[0], "structure" in told[1], "judge" in told[2], "judge" in told[3]] == [True] * 4
+    assert main(["check", "asks.prose.md"]) == 0
+    assert "info[" not in capsys.readouterr().out
