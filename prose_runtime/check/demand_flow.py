@@ -21,6 +21,7 @@ from prose_runtime.check.uses import (
     WHOLE,
     State,
     Use,
+    beside_errors,
     both,
     both_states,
     either,
@@ -334,7 +335,7 @@ class Program(Expressions):
     def iterations(self, node: n.Repeat | n.ForEach, options: n.ParallelOptions, inside: Use, once: bool) -> Use:
         """Parallel iterations, each a frame. Gives the use of the loop variable in one of them."""
         after = self.state
-        start = self.frame(node.body, inside, {})
+        start = self.frame(node.body, _given(inside, options), {})
         if isinstance(node, n.ForEach) and node.index is not None:
             start.pop(node.index.id, None)
         element = start.pop(node.var.id, NOTHING) if node.var else NOTHING
@@ -383,8 +384,11 @@ class Program(Expressions):
         self.state = after
         inside = NOTHING
         if node in self.facts.collected:
-            inside = use if node.options.mode == "first" else element_of(use)
-        starts = [self.frame(branch, inside, published) for branch, published in branches]
+            inside = _given(use if node.options.mode == "first" else element_of(use), node.options)
+        starts = [
+            self.frame(branch, inside, {name: _given(part, node.options) for name, part in published.items()})
+            for branch, published in branches
+        ]
         self.joins(after, starts, _all_finish(node.options))
         self.finish(node.options)
 
@@ -535,6 +539,11 @@ def _published(branch: n.Node, after: State) -> State:
         return {}
     names = branch.target.names if isinstance(branch.target, n.Destructure) else (branch.target,)
     return {name.id: after[name.id] for name in names if isinstance(name, n.Name) and name.id in after}
+
+
+def _given(use: Use, options: n.ParallelOptions) -> Use:
+    """The use of what a branch gives, where the program may get its error in its place."""
+    return beside_errors(use) if options.on_fail == "continue" else use
 
 
 def _all_finish(options: n.ParallelOptions) -> bool:

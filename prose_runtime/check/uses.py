@@ -18,6 +18,9 @@ DEEPEST = 8
 LARGEST = 300
 """How many parts of a field's value are followed, for the same reason."""
 
+ERROR_FIELDS = frozenset({"message", "kind", "service"})
+"""The fields of an error as a value (LANGUAGE.md section 2)."""
+
 ASKED, TESTED, READ = 0, 1, 2
 """How firmly a field is used: named by an English condition, read by a condition's expression, or read elsewhere."""
 
@@ -212,3 +215,11 @@ def demand_of(use: Use, inner: bool = False) -> Demand:
 def _hinted(use: Use) -> bool:
     """Whether the hint says more than the use: a flag that is also shown to somebody may be any value."""
     return not (use.fields or use.items or use.number or use.keyed or (use.whole and use.hint == FLAG.hint))
+
+
+def beside_errors(use: Use) -> Use:
+    """What is asked of a value that may be an error instead: the fields that errors have are theirs alone."""
+    own = {name: part for name, part in use.fields.items() if name not in ERROR_FIELDS}
+    if len(own) == len(use.fields):
+        return use
+    return replace(use, fields=own, must=use.must - ERROR_FIELDS, whole=True)

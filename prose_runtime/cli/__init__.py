@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -23,6 +24,7 @@ COMMANDS = {
     "runs": "runs",
     "resume": "runs",
     "services": "services",
+    "lsp": "lsp",
 }
 """The module of this package in which each command stands; it is imported when the command is used."""
 
@@ -83,20 +85,34 @@ def prose() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Nothing but that code and what is printed gets out."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         _accept_any_text(stream)
     try:
-        code = _run(words)
-        sys.stdout.flush()
+        return _run(words)
     except BrokenPipeError:  # the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return EXIT_BROKEN_PIPE
-    return code
+
+
+def _open_streams() -> None:
+    """Stand in for standard streams that the caller closed: nothing is read, what is written goes nowhere."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _discard_output() -> None:
+    """Let nothing that is still buffered fail again when the process ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(words: list[str]) -> int:
     try:
         code = prose.main(words, prog_name="prose", standalone_mode=False)
+        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except SystemExit as error:  # how click ends when nobody reads what is printed
         return error.code if isinstance(error.code, int) else 1
@@ -109,6 +125,9 @@ def _run(words: list[str]) -> int:
         return _fail(_as_prose_error(error), words)
 
 
+_UNWRITABLE = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT})
+
+
 def _as_prose_error(error: BaseException) -> ProseError:
     from prose_runtime.errors import Cancelled, ProseError, UsageError
 
@@ -116,6 +135,9 @@ def _as_prose_error(error: BaseException) -> ProseError:
         return error
     if isinstance(error, click.ClickException):
         return UsageError(_sentence(error), help=_help(error))
+    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
+        _discard_output()
+        return ProseError(f"cannot write the output: {(error.strerror or '').lower()}")
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return Cancelled("stopped before anything was called")
     from prose_runtime.cli.bug import report_bug

@@ -234,7 +234,7 @@ def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bo
     if as_json:
         click.echo(dumps(result.as_json()))
     elif result.status == "completed" and result.value is not None:
-        click.echo(value_text(result.value))
+        _print_result(value_text(result.value))
     sys.stdout.flush()
     if not quiet:
         _say(usage_text(result.as_json()["usage"]))
@@ -259,6 +259,15 @@ def _edited(record: RunRecord, error: ProseError, calls: list[dict[str, Any]]) -
     rest = [step for step in record.answers if step not in asked and step != error.step]
     rows = (("reused", reused), ("asked again", [error.step or ""]), ("reused if they still fit, else orphaned", rest))
     return [f"  {title}: {', '.join(steps)}" for title, steps in rows if steps]
+
+
+def _print_result(text: str) -> None:
+    """Byte for byte into a file or pipe; on a terminal without what would steer it."""
+    if sys.stdout.isatty():
+        from prose_runtime.report.text import printable
+
+        text = "\n".join(map(printable, text.split("\n")))
+    click.echo(text, color=True)
 
 
 def _say(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -56,8 +57,8 @@ class Progress:
         """``call thesis: claude (line 12)``."""
         again = f", attempt {event.attempt}" if event.attempt > 1 else ""
         self._open[event.step] = self._clock()
-        self._targets[event.step] = event.target
-        self.line(f"call {event.target}: {event.service} (line {event.where.line}{again})")
+        self._targets[event.step] = name = event.target + iteration(event.step)
+        self.line(f"call {name}: {event.service} (line {event.where.line}{again})")
 
     def call_text(self, event: CallText) -> None:
         """A piece of an answer, dimmed."""
@@ -113,6 +114,12 @@ _SHOWN: dict[type[Event], Callable[[Progress, Any], None]] = {
     Emitted: Progress.emitted,
     Warned: Progress.warned,
 }
+
+
+def iteration(step: str) -> str:
+    """The iterations and branches that a step stands in: ``[2]``, ``[2.1]``, or nothing."""
+    numbers = ".".join(re.findall(r"\[(\d+)\](?:/|$)", step))
+    return f" [{numbers}]" if numbers else ""
 
 
 def preview(value: Any) -> str:

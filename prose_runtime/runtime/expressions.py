@@ -58,7 +58,10 @@ async def template(node: Template, act: Activation) -> str:
     """A string: only names that resolve are replaced, and what is inserted is not looked at again."""
     visible = act.unit.program.analysis.visible.get(node, frozenset())
     pieces = [p if isinstance(p, str) else await _interpolated(p, act, visible) for p in node.parts]
-    return "".join(pieces)
+    try:
+        return functions.bounded("".join(pieces))
+    except functions.BadArgument as error:
+        raise bad_value(error, node, act) from None
 
 
 async def _interpolated(part: Interpolation, act: Activation, visible: frozenset[str]) -> str:

@@ -9,6 +9,12 @@ from typing import Any
 
 from prose_runtime.values import Value, field, number, to_json, to_text
 
+LARGEST_TEXT = 50_000_000
+"""Characters of a text that a program may build."""
+
+LONGEST_LIST = 1_000_000
+"""Elements of a list that ``range`` and ``+`` may build."""
+
 
 class BadArgument(ValueError):
     """An argument of the wrong kind; the message says what was expected."""
@@ -62,7 +68,10 @@ def _over_numbers(name: str, pick: Callable[[list[Any]], Any], empty: Value = No
 
 
 def _range(*bounds: Value) -> list[Value]:
-    return list(range(*(int(numeric(b, "each bound of range")) for b in bounds)))
+    numbers = range(*(int(numeric(b, "each bound of range")) for b in bounds))
+    if numbers and max(abs(numbers[-1] - numbers[0]) // abs(numbers.step), 0) >= LONGEST_LIST:
+        raise BadArgument(f"range gives at most {LONGEST_LIST:,} numbers")
+    return list(numbers)
 
 
 def _round(value: Value, digits: Value = 0) -> Value:
@@ -77,7 +86,18 @@ def _split(text: Value, separator: Value = None) -> list[Value]:
 
 
 def _join(items: Value, separator: Value = ", ") -> str:
-    return to_text(separator).join(map(to_text, _list(items, "the first argument of join")))
+    return bounded(to_text(separator).join(map(to_text, _list(items, "the first argument of join"))))
+
+
+def bounded(text: str) -> str:
+    """The text itself.
+
+    Raises:
+        BadArgument: It is longer than a program may build.
+    """
+    if len(text) > LARGEST_TEXT:
+        raise BadArgument(f"a text has at most {LARGEST_TEXT:,} characters")
+    return text
 
 
 def _object(value: Value, what: str) -> dict[str, Value]:

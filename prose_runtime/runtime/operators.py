@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from prose_runtime.runtime.functions import BadArgument, described, numeric
+from prose_runtime.runtime.functions import LONGEST_LIST, BadArgument, bounded, described, numeric
 from prose_runtime.values import ErrorValue, ServiceRef, Value, field, number, to_text
 
 
@@ -53,9 +53,11 @@ def arithmetic(op: str, one: Value, other: Value) -> Value:
         BadArgument: An operand is no number, or the division is by zero.
     """
     if op == "+" and isinstance(one, list) and isinstance(other, list):
+        if len(one) + len(other) > LONGEST_LIST:
+            raise BadArgument(f"a list has at most {LONGEST_LIST:,} elements")
         return one + other
     if op == "+" and _joins(one, other):
-        return to_text(one) + to_text(other)
+        return bounded(to_text(one) + to_text(other))
     left, right = numeric(one, f"the left side of {op}"), numeric(other, f"the right side of {op}")
     if op in ("/", "%") and right == 0:
         raise BadArgument(f"{described(one)} {op} 0 has no value")

@@ -10,6 +10,9 @@ from prose_runtime.events import CallFinished, CallStarted, ConditionDecided, Em
 from prose_runtime.runtime.limits import Meter
 from prose_runtime.values import NO_USAGE, Usage
 
+NEVER_SENT = frozenset({"limit", "edited", "record"})
+"""Kinds of errors that end a run before a request goes out: it is no call then."""
+
 
 @dataclass(slots=True)
 class Result:
@@ -86,6 +89,9 @@ class ResultListener:
 
     def _finished(self, event: CallFinished) -> None:
         entry = self._open.pop(event.step)
+        if event.error is not None and event.error["kind"] in NEVER_SENT:
+            self.result.calls.remove(entry)
+            return
         entry["output"] = event.output if event.error is None else event.error
         entry["usage"] = event.usage.as_json()
 

@@ -136,9 +136,8 @@ async def _feed(process: Process, question: bytes) -> None:
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         process.stdin.write(question)
         await process.stdin.drain()
+    # Not waited for: asyncio trips over a wait that is cancelled while the program is being ended.
     process.stdin.close()
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        await process.stdin.wait_closed()
 
 
 async def _read_all(process: Process) -> bytes:

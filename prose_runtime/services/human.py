@@ -107,7 +107,7 @@ def _paused(request: Request) -> Paused:
     question = f": {_short(asked)}" if asked else ""
     return Paused(
         f"waiting for a person's answer{who}{question}",
-        help="answer it in a terminal: `prose resume last`",
+        help="go on in a terminal, where somebody can answer",
     )
 
 

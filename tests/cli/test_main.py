@@ -97,3 +97,41 @@ def test_output_that_the_terminal_cannot_show_is_no_fault(folder: Path) -> None:
     done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no spec `sch" in done.stderr
+
+
+SCRIPTED = 'services:\n  w: {provider: script, replies: ["a\\e[31mb"], repeat: true}\n'
+CALL = "prose run dialectic t --thesis w --antithesis w --rounds 1 --no-record"
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (f"{CALL} >&-", 0),
+        (f"{CALL} 2>&-", 0),
+        (f"{CALL} -q > /dev/full", 1),
+        ("prose check . > /dev/full", 1),
+        (f"{CALL.replace(' t ', ' - ')} <&-", 0),
+    ],
+)
+def test_closed_and_full_streams_are_no_bug(tmp_path: Path, command: str, code: int) -> None:
+    (tmp_path / "prose.yml").write_text(SCRIPTED, encoding="utf-8")
+    (tmp_path / "faulty.prose.md").write_text("---\n", encoding="utf-8")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", command],
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert "bug" not in done.stderr
+
+
+def test_a_pipe_gets_what_the_service_said(tmp_path: Path) -> None:
+    (tmp_path / "prose.yml").write_text(SCRIPTED, encoding="utf-8")
+    words = [sys.executable, "-m", "prose_runtime", *CALL.split()[1:], "-q"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "a\x1b[31mb" in done.stdout

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from prose_runtime.errors import ContractError, LimitExceeded, RunFailed, ServiceError
+from prose_runtime.runtime.session import RunRequest, execute, prepare
 from prose_runtime.testing import script
 from tests.support.programs import line_of, pattern, run, targets
 
@@ -85,6 +87,15 @@ def test_limits_and_contracts_are_not_caught(tmp_path: Path) -> None:
     with pytest.raises(LimitExceeded) as caught:
         run(pattern(tmp_path, body), {"a": script("x", repeat=True)})
     assert (caught.value.limit, caught.value.bound, caught.value.exit_code) == ("max_calls", 2, 4)
+
+
+def test_a_refused_call_is_no_call(tmp_path: Path) -> None:
+    (tmp_path / "prose.yml").write_text("limits: {max_calls: 2}\n", encoding="utf-8")
+    path = pattern(tmp_path, "repeat 5 as i:\n  call a\n    n: i\nreturn 1")
+    request = RunRequest(path, bind={"a": script("x", repeat=True)})
+    shown = asyncio.run(execute(prepare(request))).as_json()
+    assert (shown["status"], shown["error"]["kind"]) == ("failed", "limit")
+    assert (len(shown["calls"]), shown["usage"]["calls"]) == (2, 2)
 
 
 def test_an_unmet_shape_can_be_caught_a_broken_contract_cannot(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def test_finally_runs_when_return_leaves(tmp_path: Path) -> None:
         ("return a_text * 2", "number"),
         ("return 1 / zero", "0"),
         ("return a_text < 3", "compare"),
+        ("return range(1000000000000)", "range"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_told_with_its_line(tmp_path: Path, body: str, words: str) -> None:
@@ -91,3 +92,11 @@ def test_a_value_of_the_wrong_kind_is_told_with_its_line(tmp_path: Path, body: s
 def test_deep_nesting_runs(tmp_path: Path) -> None:
     body = "".join("  " * i + "if true:\n" for i in range(200)) + "  " * 200 + "return 1"
     assert run(pattern(tmp_path, body), ANY).value == 1
+
+
+@pytest.mark.parametrize("grow", ["s = s + s", 's = "{s}{s}"', "s = [s, s]\n  s = join(s)"])
+def test_texts_do_not_grow_without_bound(tmp_path: Path, grow: str) -> None:
+    from prose_runtime.errors import RunFailed
+
+    with pytest.raises(RunFailed, match="characters"):
+        run(pattern(tmp_path, f'let s = "x"\nrepeat 60:\n  {grow}\nreturn len(s)'), ANY)

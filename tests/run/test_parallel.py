@@ -11,6 +11,7 @@ import pytest
 
 from prose_runtime.errors import ServiceError
 from prose_runtime.services.api import Request
+from prose_runtime.services.script import ScriptService
 from prose_runtime.testing import script
 from tests.support.programs import pattern, run
 
@@ -163,3 +164,22 @@ def test_finally_of_a_cancelled_branch_runs_but_calls_nobody(tmp_path: Path) -> 
     )
     assert (result.value, result.emitted) == ("A", ["left"])
     assert [call["target"] for call in result.calls] == ["a", "b"]
+
+
+def test_errors_and_answers_can_be_told_apart(tmp_path: Path) -> None:
+    body = """
+    let xs = parallel for i in [1, 2] (on-fail: "continue"):
+      call a
+        n: i
+    parallel (on-fail: "continue"):
+      let y = call b
+        n: 3
+    let good = xs | filter:
+      item.kind == null
+    return { good, bad: xs[0].message, y, kind: y.kind }
+    """
+    path = pattern(tmp_path, body, slots="a b")
+    rules = [{"when": {"n": 1}, "error": "boom"}, {"reply": "fine"}]
+    result = run(path, {"a": ScriptService("s", rules=rules), "b": script("well")})
+    assert result.value == {"good": ["fine"], "bad": "boom", "y": "well", "kind": None}
+    assert len(result.calls) == 3

@@ -153,3 +153,12 @@ def test_a_command_is_needed():
     with pytest.raises(UsageError, match="no command") as caught:
         registry.create("linter", ServiceSettings(provider="command"))
     assert "prose.yml" in caught.value.help
+
+
+def test_a_question_that_nobody_reads_is_no_trouble_when_time_is_up(capfd):
+    service = made("import time; time.sleep(30)", timeout=0.3)
+    for size in (100_000, 120_000):
+        with pytest.raises(ServiceError) as caught:
+            ask(service, inputs={"text": "a" * size})
+        assert caught.value.kind == "timeout"
+    assert capfd.readouterr().err == ""

@@ -167,7 +167,7 @@ def test_the_end_of_input_pauses():
         kind, message, help_ = terminal.answer()
         assert kind == "paused"
         assert "what now?" in message
-        assert "prose resume" in help_
+        assert "terminal" in help_
 
 
 def test_an_interrupt_ends_the_waiting():
@@ -185,7 +185,7 @@ def test_without_a_terminal_the_run_pauses_and_says_how_to_go_on(monkeypatch):
             asyncio.run(service(Request(prompt="May it ship?", label="approver (line 9)")))
     assert "approver (line 9)" in caught.value.message
     assert "May it ship?" in caught.value.message
-    assert "prose resume" in caught.value.help
+    assert "terminal" in caught.value.help
     assert caught.value.exit_code == 5
 
 
