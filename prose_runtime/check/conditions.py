@@ -60,8 +60,12 @@ _FULFILLED = frozenset({"acceptable", "accepted", "valid"})
 _UNFULFILLED = frozenset({"failure", "failed", "unacceptable"})
 
 
-def wording(text: str, names: Collection[str]) -> Wording | None:
-    """Read a clause as a claim about one of the names, or None when it is anything else."""
+def wording(text: str, names: Collection[str], objects: Collection[str] | None = None) -> Wording | None:
+    """Read a clause as a claim about one of the names, or None when it is anything else.
+
+    ``objects`` are the names that may stand behind the word, as ``result`` in ``verdict accepts result``; those that
+    the claim may be about, when nothing is said.
+    """
     words = text.replace("’", "'").rstrip(".!").split()
     if not words or any(not _WORD.fullmatch(w) for w in words):
         return None
@@ -74,7 +78,7 @@ def wording(text: str, names: Collection[str]) -> Wording | None:
     subject, *path = words[0].split(".")
     if subject not in names:
         return None
-    return _claim(subject, tuple(path), words[1:], negated, names)
+    return _claim(subject, tuple(path), words[1:], negated, names if objects is None else objects)
 
 
 def _claim(

@@ -298,7 +298,7 @@ class Expressions:
         if clause.expr is not None and all(name.id in self.facts.names for name in values_named(clause.expr)):
             self.value(clause.expr, FLAG, TESTED)
             return
-        claim = wording(clause.text, self.facts.bound)
+        claim = wording(clause.text, self.facts.bound, self.facts.names)
         if claim is None:
             self.named_in(clause.text)
             return

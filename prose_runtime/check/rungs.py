@@ -56,7 +56,7 @@ def _clause(clause: n.Clause, visible: Visible, outside: frozenset[str]) -> tupl
         return (EXPRESSION,)
     if criterion(clause.text, names) is not None:
         return (STRUCTURE, JUDGE)
-    claim = wording(clause.text, names - outside)
+    claim = wording(clause.text, names - outside, names)
     if claim is None:
         return (JUDGE,)
     return (STRUCTURE,) if claim.explicit else (STRUCTURE, JUDGE)

@@ -90,7 +90,7 @@ class Program:
         claimable = visible - self.given
         return Plan(
             clause.expr if known else None,
-            wording(clause.text, claimable),
+            wording(clause.text, claimable, visible),
             criterion(clause.text, visible),
         )
 

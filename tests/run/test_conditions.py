@@ -238,3 +238,17 @@ def test_a_criterion_without_value_asks_nobody(tmp_path: Path) -> None:
     )
     result = run(path, {"a": critic})
     assert (result.value, result.conditions[0]["rung"]) == ("text", "structure")
+
+
+def test_an_input_may_be_the_object_of_a_claim(tmp_path: Path) -> None:
+    body = """
+    let verdict = call a
+      draft: draft
+    if verdict accepts the draft:
+      return "yes"
+    return "no"
+    """
+    path = pattern(tmp_path, body, rows="draft: string")
+    for reply, want in (("Accept.", "yes"), ({"accepted": False}, "no")):
+        result = run(path, {"a": script(reply)}, {"draft": "d"})
+        assert (result.value, result.conditions[0]["rung"]) == (want, "structure")
