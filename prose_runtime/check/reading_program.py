@@ -57,6 +57,15 @@ PROGRAM_PAGES: tuple[tuple[Rule, bool], ...] = (
         firm=True,
     ),
     page(
+        "question-mark",
+        "warning",
+        "`? :` for a choice between two values",
+        does="Reports `C ? a : b`, which is read as `a if C else b`.",
+        why="Other tools do not read it.",
+        example='let mode = n > 3 ? "slow" : "fast"',
+        instead='let mode = "slow" if n > 3 else "fast"',
+    ),
+    page(
         "braced-name",
         "warning",
         "Braces around a name outside of a string",

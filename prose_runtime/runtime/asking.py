@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from prose_runtime.check.declared import error_names
 from prose_runtime.check.shapes import schema, with_declared
 from prose_runtime.check.tables import Demand
 from prose_runtime.errors import ContractError, ProseError, ServiceError
@@ -14,6 +15,7 @@ from prose_runtime.events import CallFinished, CallRetry, CallStarted, CallText
 from prose_runtime.nodes import Node, Slot, Spec
 from prose_runtime.runtime import judge
 from prose_runtime.runtime.core import Activation
+from prose_runtime.runtime.declared_errors import raised, with_error
 from prose_runtime.runtime.failures import as_value
 from prose_runtime.runtime.fit import fit
 from prose_runtime.runtime.unit import ServiceCallee
@@ -46,7 +48,8 @@ async def ask_role(asking: Asking, act: Activation) -> Value:
     """Ask until there is an answer of the demanded shape.
 
     Raises:
-        ServiceError: The service failed, also when tried again as often as the call says.
+        ServiceError: The service failed, also when tried again as often as the call says, or its reply is an error
+            that the function declares.
         ContractError: The answer lacks what the program reads (kind ``shape``), or what the target declares
             (kind ``contract``), also after one repair.
     """
@@ -55,7 +58,9 @@ async def ask_role(asking: Asking, act: Activation) -> Value:
     wanted = with_declared(demand, returns, asking.slot) if act.unit.run.contracts != "off" else demand
     where = act.unit.program.where(asking.node.span)
     asking.request = asking.request.with_(
-        schema=schema(wanted), label=f"{asking.target} (line {where.line})", **asking.callee.additions
+        schema=with_error(schema(wanted), error_names(asking.spec)),
+        label=f"{asking.target} (line {where.line})",
+        **asking.callee.additions,
     )
     reply = await _attempt(asking, act)
     fitted = fit(reply.value, wanted)
@@ -117,6 +122,7 @@ async def _request(asking: Asking, act: Activation) -> Reply:
     act.emit(CallStarted(step, asking.target, asking.callee.name, inputs, request.prompt, where, asking.attempts))
     try:
         reply = await act.unit.run.host.ask(step, asking.callee.service, request)
+        _raise_declared(reply, asking)
     except ProseError as error:
         _place(error, asking, where, step)
         act.emit(CallFinished(step, error=as_value(error).as_json()))
@@ -126,6 +132,13 @@ async def _request(asking: Asking, act: Activation) -> Reply:
         raise
     act.emit(CallFinished(step, output=to_json(reply.value), usage=reply.usage, recorded=reply.recorded))
     return reply
+
+
+def _raise_declared(reply: Reply, asking: Asking) -> None:
+    found = raised(reply.value, error_names(asking.spec))
+    if found is not None:
+        name, message = found
+        raise ServiceError(message, kind=name, service=asking.callee.name)
 
 
 def _place(error: ProseError, asking: Asking, where: Any, step: str) -> None:

@@ -178,7 +178,7 @@ def _asking(node: Expr, resolved: Resolved, passed: Passed, act: Activation) -> 
     model: Any = passed.modifiers.get("model")
     if isinstance(callee, FunctionCallee):
         spec = callee.program.spec
-        jobs.insert(0, function_job(spec))
+        jobs.insert(0, function_job(spec, act.unit.run.wiring.skills(spec)))
         model = model or function_model(spec)
         callee = callee.model
     assert isinstance(callee, ServiceCallee)

@@ -42,7 +42,9 @@ async def _ask_function(run: Run, program: Program, inputs: Mapping[str, Any]) -
     act = Activation(Unit(run, program, {}, {}), Frame({}))
     model = function_model(spec)
     request = Request(
-        job=function_job(spec), inputs=to_json(given), model=None if model is None else run.wiring.model(model)
+        job=function_job(spec, run.wiring.skills(spec)),
+        inputs=to_json(given),
+        model=None if model is None else run.wiring.model(model),
     )
     with Bracket(act, spec, f"call {spec.name}") as inner:
         asking = Asking(node=spec, target=spec.name, callee=run.wiring.default(), request=request, spec=spec)

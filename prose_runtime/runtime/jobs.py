@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from prose_runtime.nodes import Slot, Spec
+from prose_runtime.runtime.declared_errors import told
 
 _SERIES = re.compile(r"(.+?)_1\s*(?:\.\.\.?|…)\s*\1_\w+")
 _TOLD = ("description", "goal", "instructions", "strategies", "guidelines")
@@ -26,16 +27,17 @@ def _is_for(delegate: str, slot: str) -> bool:
     return base == slot or (series is not None and slot in (f"{base}s", f"{base}es"))
 
 
-def function_job(spec: Spec) -> str:
-    """The job of a function without a program: its own text, what it gets and what it returns."""
+def function_job(spec: Spec, skills: str = "") -> str:
+    """The job of a function without a program: its own text, its ``skills``, what it gets, returns and may raise."""
     described = spec.frontmatter.get("description")
     parts = [described.strip() if isinstance(described, str) else "", spec.preamble.strip()]
     parts.append(spec.shape.own if spec.shape else "")
-    parts += [spec.text_of(key) for key in _TOLD]
+    parts += [*(spec.text_of(key) for key in _TOLD), skills]
     parts += _listed("You get", [(p.name, p.description) for p in spec.parameters if p.description])
     if spec.returns:
         parts += _listed("You return", [(o.name, o.description) for o in spec.returns.outputs])
         parts += _listed("You ensure", [("", promise.text) for promise in spec.returns.promises])
+    parts.append(told(spec))
     return "\n".join(part for part in parts if part)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prose_runtime.check.checker import all_diagnostics, check_path
+from prose_runtime.check.checker import all_diagnostics, check_path, reachable
 from prose_runtime.check.project import Project
 from prose_runtime.check.tables import Analysis
 from prose_runtime.depth import make_room
@@ -21,6 +21,7 @@ from prose_runtime.runtime import interpreter
 from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.inputs import check_inputs
 from prose_runtime.runtime.limits import Limits, Meter, exceeded
+from prose_runtime.runtime.needs import check_needs
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.result import Result, ResultListener
 from prose_runtime.runtime.unit import ContractMode, Run
@@ -79,11 +80,14 @@ def prepare(request: RunRequest) -> Prepared:
     path = request.base / request.spec_path
     shown = Path(request.spec_path)
     project = Project.around(path)
+    if request.bindings is not None:
+        project.services = frozenset(request.bindings.config.services)
     analysis = check_path(shown if shown.exists() else path, project)
     found = all_diagnostics(analysis)
     if any(d.severity == "error" for d in found):
         raise CheckFailed(found)
     runnable(analysis)
+    check_needs([part.spec for part in reachable(analysis)], project.root)
     check_inputs(analysis, request.inputs, request.config)
     bindings = request.bindings or Bindings.load(path, request.base)
     wiring = LocalWiring(bindings, project)

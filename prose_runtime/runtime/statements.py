@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from prose_runtime.check.declared import error_names
 from prose_runtime.errors import RunFailed
 from prose_runtime.events import Emitted
 from prose_runtime.nodes import (
@@ -37,7 +38,7 @@ from prose_runtime.nodes import (
 from prose_runtime.runtime.constructs import CONSTRUCTS
 from prose_runtime.runtime.core import NOTHING, Activation, Completion, evaluate, statement
 from prose_runtime.runtime.expressions import spelled
-from prose_runtime.runtime.failures import thrown
+from prose_runtime.runtime.failures import Thrown, thrown
 from prose_runtime.runtime.functions import described
 from prose_runtime.values import Value, field, number, snapshot, to_json
 
@@ -118,9 +119,15 @@ async def skip(_node: Continue, _act: Activation) -> Completion:
 
 @statement(Throw)
 async def throw(node: Throw, act: Activation) -> Completion:
-    """``throw [E]``; without a value, and in a ``catch`` with the error itself, the caught error goes on."""
+    """``throw [E]``; without a value, and in a ``catch`` with the error itself, the caught error goes on.
+
+    The name of an error that the spec declares is thrown as an error of that kind.
+    """
     value = await evaluate(node.value, act) if node.value else act.frame.names.get(CAUGHT)
-    raise thrown(value, act.unit.program.where(node.span), act.path)
+    error = thrown(value, act.unit.program.where(node.span), act.path)
+    if isinstance(error, Thrown) and isinstance(value, str) and value in error_names(act.unit.program.spec):
+        error.kind = value
+    raise error
 
 
 CAUGHT = "*caught"

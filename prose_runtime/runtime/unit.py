@@ -93,6 +93,10 @@ class Wiring(Protocol):
         """The model that an alias of prose.yml stands for."""
         ...
 
+    def skills(self, spec: Spec) -> str:
+        """The text of the skills that a function declares."""
+        ...
+
     def services(self) -> list[str]:
         """The names of the services and instances that prose.yml configures."""
         ...

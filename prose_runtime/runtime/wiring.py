@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from prose_runtime.check.checker import all_diagnostics, analyse
+from prose_runtime.check.checker import all_diagnostics, analyse, reachable
 from prose_runtime.check.project import Project
 from prose_runtime.check.tables import Analysis
 from prose_runtime.diagnostics import did_you_mean
@@ -15,6 +15,7 @@ from prose_runtime.journal import RECORD_FOLDER
 from prose_runtime.nodes import Instance, Slot, Spec
 from prose_runtime.resources import user_data
 from prose_runtime.runtime.memory import MemoryFile
+from prose_runtime.runtime.needs import check_needs, skill_texts
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.unit import Callee, FunctionCallee, ServiceCallee, Unit, UnitCallee
 from prose_runtime.services import registry
@@ -57,6 +58,10 @@ class LocalWiring:
         folder = user_data() if kept == "user" else self.project.root / RECORD_FOLDER
         name = kept.removeprefix("=") if kept.startswith("=") else agent
         return MemoryFile(folder / "agents" / f"{name}.jsonl")
+
+    def skills(self, spec: Spec) -> str:
+        """The text of the skills that a function declares."""
+        return skill_texts(spec, self.project.root)
 
     def services(self) -> list[str]:
         """The names of the services and instances that prose.yml configures."""
@@ -158,6 +163,7 @@ class LocalWiring:
             found = all_diagnostics(analysis)
             if any(d.severity == "error" for d in found):
                 raise CheckFailed(found)
+            check_needs([part.spec for part in reachable(analysis)], self.project.root)
             self._programs[loaded.spec] = Program(analysis)
         return self._programs[loaded.spec]
 

@@ -29,10 +29,10 @@ from prose_runtime.nodes import (
     Pipeline,
     Stage,
 )
-from prose_runtime.syntax import conditions, grammar, layout, loose, messages, properties
+from prose_runtime.syntax import conditions, grammar, layout, loose, messages, properties, splitting
 from prose_runtime.syntax.expressions import CALLS, Pair
 from prose_runtime.syntax.layout import Line
-from prose_runtime.syntax.outer import hits, trimmed
+from prose_runtime.syntax.outer import trimmed
 from prose_runtime.syntax.statements import Item, Part, StatementBuilder
 from prose_runtime.text import Source, Span
 
@@ -55,23 +55,7 @@ _PART_KINDS = {
     "finally": "try",
     "option": "choice",
 }
-_HEADS = frozenset("session resume parallel loop try do".split())
 _FIRST_WORD = re.compile(r"[|A-Za-z_]+")
-_STAGE = r"\|\s*(?:map|pmap|filter|reduce)(?![\w-])"
-_ENGLISH_HEAD = re.compile(
-    r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?(?:if|elif|else\s+if|loop\s+until|loop\s+while|choice)(?![\w-])"
-    r"(?!\s*(?:=[^=]|\.))"
-)
-_PLAIN_HEAD = re.compile(
-    r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?"
-    r"(?:for|repeat|loop|parallel|try|catch|finally|else|option|do(?=\s*:)|\|)(?![\w-])(?!\s*(?:=[^=]|\.))"
-)
-_KEY_FIRST = re.compile(r"[A-Za-z_][\w-]*\s*:\s")
-_INLINE_PLAIN = r":\s+(?=\S)"
-_INLINE_STATEMENT = (
-    r":\s+(?=(?:return|break|continue|throw|emit|call|let|const|record|append|add|session|do|sleep)(?![\w-])"
-    r"|[A-Za-z_][\w-]*\s*=(?!=))"
-)
 
 
 def parse_block(source: Source, span: Span, out: Collector) -> Block:
@@ -158,7 +142,7 @@ class _Program:
         if line.broken:
             job.children = self._jobs(line.children, "statement") if _holds_statements(self.text, line) else []
             return
-        self._split(job)
+        splitting.split(self.source, line, self.out, entry=job.role == "entry", data=job.data)
         found = self._head(job)
         if isinstance(found, grammar.Failure):
             if self._loose(job):
@@ -186,59 +170,6 @@ class _Program:
         job.kind = "effect"
         job.children = self._jobs(line.children, "entry")
         return True
-
-    def _split(self, job: _Job) -> None:
-        """Bring ``xs | map: E``, ``if C: return x`` and a trailing comma into the form of lines and children."""
-        line = job.line
-        if not job.data:
-            self._split_stages(line)
-        if not job.data and (job.role != "entry" or not _KEY_FIRST.match(self.text, line.start, line.end)):
-            self._split_body(line)
-        if job.role == "entry" and self.text[line.end - 1] == ",":
-            comma = Span(line.end - 1, line.end)
-            fix = Fix("Remove the comma", (Edit(comma, ""),))
-            self.out.warning("trailing-comma", comma, "no comma ends an input's line", "leave it out", fix=fix)
-            line.end = max(line.start + 1, trimmed(self.text, Span(line.start, line.end - 1)).end)
-
-    def _split_stages(self, line: Line) -> None:
-        if "|" not in self.text[line.start + 1 : line.end]:
-            return
-        starts = [m.start() for m in hits(self.text, line.span, _STAGE) if m.start() > line.start]
-        if not starts:
-            return
-        ends = [*starts[1:], line.end]
-        stages = [
-            Line(start, trimmed(self.text, Span(start, end)).end, line.indent, stage=True)
-            for start, end in zip(starts, ends, strict=True)
-        ]
-        below = next((i for i, child in enumerate(line.children) if child.stage), len(line.children))
-        stages[-1].children = line.children[:below]
-        line.children = stages + line.children[below:]
-        line.end = max(line.start + 1, trimmed(self.text, Span(line.start, starts[0])).end)
-
-    def _split_body(self, line: Line) -> None:
-        text = self.text
-        if text[line.end - 1] == ":":
-            return
-        if _ENGLISH_HEAD.match(text, line.start, line.end):
-            pattern = _INLINE_STATEMENT
-        elif _PLAIN_HEAD.match(text, line.start, line.end):
-            pattern = _INLINE_PLAIN
-        else:
-            return
-        match = next(hits(text, line.span, pattern), None)
-        if match is None:
-            return
-        colon, start = match.start() + 1, match.end()
-        if not line.stage:
-            self.out.warning(
-                "inline-body",
-                Span(start, line.end),
-                "the body of a construct stands on lines of its own",
-                "move it to the next line and indent it",
-            )
-        line.children.insert(0, Line(start, line.end, line.indent + 2))
-        line.end = colon
 
     def _head(self, job: _Job) -> Tree[Any] | grammar.Failure:
         line = job.line
@@ -290,7 +221,7 @@ class _Program:
     def _is_data(self, line: Line) -> bool:
         """Whether the lines below ``let x =`` are the items of a list or the entries of an object."""
         key = loose.key_of(self.text, line.span)
-        return self.text.startswith("- ", line.start) or (key is not None and key not in _HEADS)
+        return self.text.startswith("- ", line.start) or (key is not None and key not in loose.HEADS)
 
     def _join(self, job: _Job, lines: list[Line]) -> None:
         """Read lines that are indented too deeply as if they stood beside their parent."""
@@ -566,7 +497,7 @@ def _last_call(tree: Tree[Any]) -> Tree[Any] | None:
 
 
 def _waits_for_entries(tree: Tree[Any]) -> bool:
-    return bool(tree.data == "pair" and not hasattr(tree.children[-1], "data"))
+    return bool(tree.data in ("pair", "item") and not hasattr(tree.children[-1], "data"))
 
 
 def _waits_for_value(tree: Tree[Any]) -> bool:

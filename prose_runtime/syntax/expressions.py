@@ -239,6 +239,16 @@ class ExpressionBuilder:
         condition, then, orelse = kids
         return Conditional(span=span_of(tree), condition=self.condition(span_of(condition)), then=then, orelse=orelse)
 
+    def _on_question(self, tree: Tree[Any], kids: list[Any]) -> Conditional:
+        test, then, orelse = kids
+        self.out.warning(
+            "question-mark",
+            span_of(tree),
+            "`C ? a : b` is read as `a if C else b`",
+            "write `a if C else b`",
+        )
+        return Conditional(span=span_of(tree), condition=self.condition(test.span), then=then, orelse=orelse)
+
     # calls
 
     def _on_positional(self, tree: Tree[Any], kids: list[Any]) -> Argument:

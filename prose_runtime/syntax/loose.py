@@ -12,6 +12,9 @@ from prose_runtime.syntax.statements import Item
 from prose_runtime.text import Source, Span
 
 _KEY = re.compile(r"(?P<quote>[\"']?)(?P<key>[A-Za-z_][\w.-]*)(?P=quote)\s*:(?=\s|$)\s*")
+HEADS = frozenset("session resume parallel loop try do".split())
+"""Words before a colon that begin a statement, and are no keys where either may stand."""
+
 _EFFECT = re.compile(r"(?P<word>[a-z][\w-]*)[ \t]+(?=[\w\"'{(\[])(?P<text>\S.*?)\s*\Z", re.DOTALL)
 _ASSIGNS = re.compile(r"[^\"]*\s=\s")
 _SENTENCE_ENDS = (".", "!", "?", ",", ";", ":")

@@ -103,7 +103,7 @@ STATEMENTS = (
     Slip(r".*\|\|", "`||` is written `or`", "write `or`", "let x = a || b"),
     Slip(r".*=>", "there are no arrow functions", "write `xs | map:` with an indented body", "let y = xs.map(x => x)"),
     Slip(r".*===", "`===` is written `==`", "write `==`", "let x = a === b"),
-    Slip(r".*\s\?\s.*:", "there is no `? :`", "write `a if condition else b`", "return a ? b : c"),
+    Slip(r".*\s\?\s", "this is no choice between two values", "write `a if condition else b`", "return a ? b"),
     Slip(
         r"(?:.*[=:]\s*|return\s+|emit\s+).*\sif\s(?!.*\selse(?:\s|$))",
         "an `if` inside a value needs its `else`",

@@ -261,7 +261,7 @@ class StatementBuilder(ExpressionBuilder):
         return Input(span=span_of(tree), name=self.name(kids[0]), text=plain)
 
     def _on_output(self, tree: Tree[Any], kids: list[Any]) -> Output:
-        value = self._value(kids[2])
+        value = self._value(kids[2]) if kids[2] is not None else self.name(kids[0])
         return Output(span=self._reach(tree, value), name=self.name(kids[0]), value=value)
 
     def _on_gate(self, tree: Tree[Any], kids: list[Any]) -> Bind:
@@ -500,7 +500,10 @@ class StatementBuilder(ExpressionBuilder):
     # lines below a call
 
     def _on_item(self, tree: Tree[Any], kids: list[Any]) -> Item:
-        return Item(span_of(tree), self._value(kids[0]))
+        place = span_of(tree)
+        value = self._value(kids[0]) if kids[0] is not None else self.around.value_below()
+        value = value or Constant(span=Span(place.end, place.end), value=None)
+        return Item(Span(place.start, max(place.end, value.span.end)), value)
 
     def _on_bare(self, tree: Tree[Any], kids: list[Any]) -> Expr:
         return self._value(kids[0])
