@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prose_runtime.check.configured import configured_services
 from prose_runtime.check.scope import Scopes, scopes
@@ -18,6 +19,10 @@ from prose_runtime.nodes import Spec
 from prose_runtime.resources import resource
 from prose_runtime.syntax.names import KINDS, RETIRED_KINDS
 from prose_runtime.syntax.parse import parse, read_source
+
+if TYPE_CHECKING:
+    from prose_runtime.check.flow_walk import Findings
+    from prose_runtime.check.invariants import Verdict
 
 MARKERS = ("prose.yml", ".git", "pyproject.toml")
 """What makes a folder the root of a project."""
@@ -59,6 +64,8 @@ class Project:
     deep: bool = True
     services: frozenset[str] | None = None
     analyses: dict[Spec, Analysis] = field(default_factory=dict, repr=False)
+    flows: dict[Spec, Findings | None] = field(default_factory=dict, repr=False)
+    verdicts: dict[Spec, tuple[Verdict, ...]] = field(default_factory=dict, repr=False)
     _loaded: dict[Path, Loaded] = field(default_factory=dict, repr=False)
     _parsed: dict[Spec, Loaded] = field(default_factory=dict, repr=False)
     _scopes: dict[Spec, Scopes] = field(default_factory=dict, repr=False)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from prose_runtime.diagnostics import Diagnostic
 from prose_runtime.nodes import Instance, Node, Parameter, Slot, Spec
+
+if TYPE_CHECKING:
+    from prose_runtime.check.invariants import Verdict
 
 TargetKind = Literal["slot", "reference", "component", "instance", "block", "alias", "spec", "service"]
 
@@ -76,6 +79,7 @@ class Analysis:
         itself: Field nodes, and Names in a Destructure, that read the only declared output of a call and so give
             the value itself (LANGUAGE.md section 1, Returns).
         callees: The analyses of the specs that targets and instances lead to, components included.
+        verdicts: What is known of each invariant before a run.
     """
 
     spec: Spec
@@ -88,3 +92,4 @@ class Analysis:
     demands: Mapping[Node, Demand] = field(default_factory=dict)
     itself: frozenset[Node] = frozenset()
     callees: Mapping[Spec, Analysis] = field(default_factory=dict)
+    verdicts: tuple[Verdict, ...] = ()

@@ -1,0 +1,145 @@
+"""Which calls come before which: read off the ways from the program's body to them (``flow_walk.Path``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from prose_runtime import nodes as n
+from prose_runtime.check.flow_walk import Findings, Path, Site, Step
+
+Relation = Literal["before", "after", "either", "together"]
+"""Of two calls in the same pass of the loops around both: one excludes the other (``either``), or in no order."""
+
+_LOOPS = (n.Repeat, n.ForEach, n.Loop)
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to a call: a call in a block that is called twice has two."""
+
+    site: Site
+    path: Path
+    number: int
+
+    @property
+    def loops(self) -> list[n.Node]:
+        """The loops around it whose passes come one after the other, outermost first."""
+        return [node for node, _ in self.path if is_sequential(node)]
+
+
+def ways(findings: Findings, role: str) -> list[Way]:
+    """All ways to the calls of a role."""
+    sites = [site for site in findings.sites.values() if site.roles[:1] == (role,) or _among(role, site)]
+    return [Way(site, path, number) for site in sites for path, number in site.paths.items()]
+
+
+def _among(role: str, site: Site) -> bool:
+    """Whether a call may be one of a role: the value that is called may stand for any of several slots."""
+    return not site.unit and role in site.roles
+
+
+def inside_units(findings: Findings, role: str) -> bool:
+    """Whether a role is also called by specs that this one calls."""
+    return any(site.unit and role in site.roles[1:] for site in findings.sites.values())
+
+
+def is_sequential(node: n.Node) -> bool:
+    """Whether a node is a loop whose passes come one after the other."""
+    return isinstance(node, _LOOPS) and (isinstance(node, n.Loop) or node.parallel is None)
+
+
+def is_loop(node: n.Node) -> bool:
+    """Whether a node runs its body any number of times."""
+    return isinstance(node, (*_LOOPS, n.Stage))
+
+
+def shared(one: Path, other: Path) -> Path:
+    """The part that two ways have in common."""
+    length = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        length += 1
+    return one[:length]
+
+
+def relation(one: Way, other: Way) -> Relation:
+    """When one call is made, seen from the other."""
+    common = len(shared(one.path, other.path))
+    if common == len(one.path) or common == len(other.path):
+        return "before" if one.number < other.number else "after"
+    (node, part), (second, other_part) = one.path[common], other.path[common]
+    if node is not second:
+        return "before" if one.number < other.number else "after"
+    if isinstance(node, n.Parallel):
+        return "together"
+    if isinstance(node, n.If | n.Choice | n.Conditional):
+        return "either"
+    return "before" if part < other_part else "after"
+
+
+def is_certain(way: Way, since: int, findings: Findings) -> bool:
+    """Whether a call is surely made when control gets to step ``since`` of its way and each loop makes a pass."""
+    return not any(_may_skip(step, findings) for step in way.path[since:])
+
+
+def _may_skip(step: Step, findings: Findings) -> bool:
+    node, part = step
+    if isinstance(node, n.If):
+        others = [number for number in range(len(node.branches) + 1) if number != part]
+        return not all(findings.dead.get((node, number), False) for number in others)
+    if isinstance(node, n.Try):
+        return part == 1
+    return isinstance(node, n.Choice | n.Conditional | n.Binary)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why an order does not hold: ``late`` comes behind ``early``, or nothing surely comes before ``early``."""
+
+    kind: Literal["behind", "together", "without", "unsure"]
+    early: Way
+    late: Way | None = None
+
+
+def order_fault(findings: Findings, first: str, then: str, each_round: bool) -> Fault | None:
+    """What speaks against ``first`` being called before ``then``; only the kind ``unsure`` may still be right."""
+    firsts = ways(findings, first)
+    found: Fault | None = None
+    for way in ways(findings, then):
+        fault = _fault_of(way, firsts, each_round, findings)
+        if fault is not None and fault.kind != "unsure":
+            return fault
+        found = found or fault
+    return found
+
+
+def _fault_of(way: Way, firsts: list[Way], each_round: bool, findings: Findings) -> Fault | None:
+    before = []
+    for other in firsts:
+        how = relation(other, way)
+        if how == "after":
+            return Fault("behind", way, other)
+        if how == "together":
+            return Fault("together", way, other)
+        if how == "before":
+            before.append(other)
+    if each_round and way.loops:
+        before = [other for other in before if way.loops[0] in other.loops]
+    if not before:
+        return Fault("without", way)
+    if any(is_certain(other, len(shared(other.path, way.path)) + 1, findings) for other in before):
+        return None
+    return Fault("unsure", way, before[0])
+
+
+def roles_called(findings: Findings) -> list[str]:
+    """All roles that the program itself calls, in order."""
+    return list(dict.fromkeys(_called(findings.sites.values())))
+
+
+def _called(sites: Iterable[Site]) -> Iterator[str]:
+    for site in sites:
+        yield from site.roles[:1] if site.unit else site.roles

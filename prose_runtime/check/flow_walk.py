@@ -1,0 +1,564 @@
+"""The flow analysis over expressions and calls: what values are made of, and what reaches each role.
+
+The walk goes in order of execution and keeps, for each name, what its value may be made of. ``flow_statements`` treats
+statements, branches and loops; ``flow_units`` specs that are called and have calls of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from prose_runtime import nodes as n
+from prose_runtime.check.arguments import MODIFIERS
+from prose_runtime.check.conditions import Criterion, Wording, criterion, wording
+from prose_runtime.check.demand import values_named
+from prose_runtime.check.flow_values import (
+    EMPTY,
+    NO_LABELS,
+    NOTHING,
+    OLDER,
+    Cell,
+    Fact,
+    Label,
+    Labels,
+    State,
+    Trace,
+    Val,
+    going_on,
+    joined,
+    merged,
+)
+from prose_runtime.check.scope import required_names
+from prose_runtime.check.tables import Target
+from prose_runtime.text import Span
+
+SESSION = "session"
+"""The role of a model call without a slot, component or agent."""
+
+PERSON = "human"
+"""The role of a person whom the program asks."""
+
+WHETHER = ""
+"""Among what reaches a role: not an input, but on what it depended whether the role is called."""
+
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_TUNING = MODIFIERS - {"prompt"}
+
+
+Step = tuple[n.Node, int]
+"""A construct on the way to a node, and which of its parts the way goes through."""
+
+Path = tuple[Step, ...]
+"""The way from the program's body to a node, through the blocks that are called."""
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """A place that calls roles.
+
+    Attributes:
+        roles: The role that is called first, then those inside when it is a spec with calls of its own.
+        facts: What the conditions before it always say.
+        paths: The ways that lead here, numbered in order of the walk.
+        data, control: What reaches the roles as inputs, and what the call depends on.
+    """
+
+    node: n.Node
+    roles: tuple[str, ...]
+    facts: frozenset[Fact]
+    paths: dict[Path, int] = field(default_factory=dict)
+    data: dict[Label, Trace] = field(default_factory=dict)
+    control: dict[Label, Trace] = field(default_factory=dict)
+    unit: bool = False
+
+
+@dataclass(slots=True)
+class Findings:
+    """What the walk finds.
+
+    Attributes:
+        received: For each role and each of its inputs, what may be in it; ``WHETHER`` is no input.
+        sites: The places of calls, by node.
+        result: What the spec's result, or one of its fields, may be made of; the key of the whole is "".
+        free: For each condition whether roles alone decide it: it looks at an answer, and at nothing that the program
+            counts.
+        jumps: The ways to each ``return``, ``break``, ``continue`` and ``throw``.
+        dead: Branches behind which control does not go on.
+        opaque: Roles inside specs that the analysis cannot look into.
+        remembering: Agents that are told what they were asked before.
+    """
+
+    received: dict[str, dict[str, Val]] = field(default_factory=dict)
+    sites: dict[n.Node, Site] = field(default_factory=dict)
+    result: dict[str, Val] = field(default_factory=dict)
+    free: dict[n.Node, bool] = field(default_factory=dict)
+    jumps: dict[Path, n.Node] = field(default_factory=dict)
+    dead: dict[Step, bool] = field(default_factory=dict)
+    opaque: set[str] = field(default_factory=set)
+    remembering: set[str] = field(default_factory=set)
+
+    def receive(self, role: str, name: str, value: Val) -> None:
+        """A value reaches an input of a role."""
+        inputs = self.received.setdefault(role, {})
+        known = inputs.get(name)
+        inputs[name] = Val(value.data, value.control) if known is None else joined(known, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known before the walk: the spec's tables, and what reads other specs.
+
+    ``patterns`` are the specs of the instances, ``components`` those of the file. ``pattern`` finds the spec's name in
+    a text; None when the program does not hold it.
+    """
+
+    spec: n.Spec
+    targets: Mapping[n.Node, Target]
+    collected: frozenset[n.Node]
+    visible: Mapping[n.Node, frozenset[str]]
+    inputs: Mapping[str, n.Parameter]
+    units: Units
+    patterns: Mapping[n.Instance, n.Spec] = field(default_factory=dict)
+    components: Mapping[str, n.Spec] = field(default_factory=dict)
+    pattern: re.Pattern[str] | None = None
+
+
+class Units:
+    """What a call of a spec with calls of its own does."""
+
+    def call(self, target: Target, passed: Mapping[str, Val], known: Known, span: Span) -> Outcome:
+        """Whom the call reaches with what, and what it gives. ``span`` is where it stands."""
+        raise NotImplementedError
+
+
+@dataclass(slots=True)
+class Outcome:
+    """A call of a spec: what reaches the roles inside, and the fields of its value; "" is the whole."""
+
+    received: dict[str, dict[str, Val]] = field(default_factory=dict)
+    result: dict[str, Val] = field(default_factory=dict)
+    opaque: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a clause can be read: as an expression, as a claim on a name's value, or by the values that it names."""
+
+    expr: n.Expr | None
+    claim: Wording | None
+    criterion: Criterion | None
+    names: tuple[str, ...]
+
+
+class Expressions:
+    """The walk over expressions. Methods change the state that they are given."""
+
+    def __init__(self, known: Known):
+        self.known = known
+        self.found = Findings()
+        self.catchers: list[list[State]] = []
+        self.called: set[str] = set()
+        self.inside = 0
+        self.path: list[Step] = []
+        self.readings: dict[n.Clause, Reading] = {}
+        self.made: dict[str, re.Pattern[str]] = {}
+        self.slots = {slot.name: slot for slot in known.spec.slots}
+
+    @contextmanager
+    def at(self, node: n.Node, part: int) -> Iterator[None]:
+        """Walk a part of a construct."""
+        self.path.append((node, part))
+        try:
+            yield
+        finally:
+            self.path.pop()
+
+    # values
+
+    def value(self, expr: n.Expr, state: State) -> Val:
+        """What the value of an expression may be made of."""
+        visit = self.VISITS.get(type(expr))
+        return visit(self, expr, state) if visit else NOTHING
+
+    def whole(self, expr: n.Expr, state: State) -> Val:
+        """The same with all that is inside it."""
+        return state.deep(self.value(expr, state))
+
+    def name(self, expr: n.Name, state: State) -> Val:
+        """``x``, which a loop may have made."""
+        known = state.names.get(expr.id)
+        if known is None and self.made:
+            families = [key for key, family in self.made.items() if family.fullmatch(expr.id)]
+            return self.mixed(state.deep(state.names.get(key, NOTHING)) for key in families)
+        return NOTHING if known is None else known
+
+    def made_name(self, expr: n.MadeName, state: State) -> Val:
+        """``research_{trend}``: any name of the family."""
+        return state.names.get(expr.pattern, NOTHING)
+
+    def field(self, expr: n.Field, state: State) -> Val:
+        """``a.b``."""
+        return state.field(self.value(expr.object, state), expr.name)
+
+    def index(self, expr: n.Index, state: State) -> Val:
+        """``a["b"]``, ``a[i]``."""
+        holder = self.value(expr.object, state)
+        key = expr.index
+        if isinstance(key, n.Template) and len(key.parts) == 1 and isinstance(key.parts[0], str):
+            return state.field(holder, key.parts[0])
+        chosen = self.whole(key, state)
+        return state.element(holder).under(merged(chosen.data, chosen.control))
+
+    def template(self, expr: n.Template, state: State) -> Val:
+        """``"text {name}"``."""
+        data, control = NO_LABELS, NO_LABELS
+        for part in expr.parts:
+            if isinstance(part, n.Interpolation):
+                inside = self.whole(part.value, state)
+                data, control = merged(data, inside.data), merged(control, inside.control)
+            elif self.known.pattern is not None and self.known.pattern.search(part):
+                data = merged(data, {Label("name", self.known.spec.name): Trace(expr.span)})
+        return Val(data, control) if data or control else NOTHING
+
+    def parts(self, expr: n.Expr, state: State) -> Val:
+        """A value computed from all parts of an expression."""
+        return self.mixed(self.whole(part, state) for part in expr.children() if isinstance(part, n.Expr))
+
+    def mixed(self, values: Iterable[Val]) -> Val:
+        """A value made of several."""
+        data, control = NO_LABELS, NO_LABELS
+        for value in values:
+            data, control = merged(data, value.data), merged(control, value.control)
+        return Val(data, control)
+
+    def list_expr(self, expr: n.ListExpr, state: State) -> Val:
+        """``[a, b]``."""
+        items = NOTHING
+        for item in expr.items:
+            items = joined(items, self.value(item, state))
+        return state.make(expr, Cell({}, items), not self.inside)
+
+    def object_expr(self, expr: n.ObjectExpr, state: State) -> Val:
+        """``{ a: 1 }``."""
+        fields = {entry.key: self.value(entry.value, state) for entry in expr.entries}
+        return state.make(expr, Cell(fields), not self.inside)
+
+    def binary(self, expr: n.Binary, state: State) -> Val:
+        """``a or b`` and ``a + b`` may hand on a list or object; other operators compute."""
+        left = self.value(expr.left, state)
+        with self.at(expr, 1):
+            right = self.value(expr.right, state)
+        if expr.op in ("or", "and"):
+            tested = state.deep(left)
+            return joined(left, right).under(merged(tested.data, tested.control))
+        if expr.op == "+" and (left.places or right.places):
+            elements = joined(state.element(left), state.element(right))
+            made = state.make(expr, Cell({}, elements), not self.inside)
+            return Val(merged(left.data, right.data), merged(left.control, right.control), made.places)
+        return self.mixed((state.deep(left), state.deep(right)))
+
+    def conditional(self, expr: n.Conditional, state: State) -> Val:
+        """``x if C else y``."""
+        control = self.condition(expr.condition, state)
+        other = state.copy()
+        with self.at(expr, 1):
+            one = self.value(expr.then, state)
+        with self.at(expr, 2):
+            two = self.value(expr.orelse, other)
+        state.take_in(other)
+        return joined(one, two).under(control)
+
+    def function(self, expr: n.FunctionCall, state: State) -> Val:
+        """``len(xs)``, ``join(xs, ", ")``."""
+        if expr.name == "len" and len(expr.args) == 1:
+            return state.size(self.value(expr.args[0], state))
+        return self.mixed(self.whole(argument, state) for argument in expr.args)
+
+    def group(self, expr: n.Group, state: State) -> Val:
+        """``group(xs by field)``."""
+        source = self.value(expr.source, state)
+        inner = state.make(expr.source, Cell({}, state.element(source)), not self.inside)
+        return state.make(expr, Cell({}, inner), not self.inside)
+
+    # conditions
+
+    def condition(self, condition: n.Condition, state: State) -> Labels:
+        """What a condition looks at, one place further."""
+        labels = going_on(self.test(condition.test, state), condition.span)
+        self.found.free[condition] = self.is_free(condition.test, state)
+        return labels
+
+    def is_free(self, test: n.Test, state: State) -> bool:
+        """Whether a condition looks at answers of roles, beside them at most at what comes from outside."""
+        if isinstance(test, n.Junction):
+            return all(self.is_free(part, state) for part in test.parts)
+        assert isinstance(test, n.Clause)
+        reading = self.reading(test)
+        if reading.expr is None:
+            return True
+        given = False
+        for name in values_named(reading.expr):
+            kinds = {label.kind for label in state.deep(state.names.get(name.id, NOTHING)).data}
+            given = given or "output" in kinds
+            if not kinds or "counter" in kinds:
+                return False
+        return given
+
+    def test(self, test: n.Test, state: State) -> Labels:
+        """What a condition or a part of it looks at."""
+        if isinstance(test, n.Junction):
+            labels = NO_LABELS
+            for part in test.parts:
+                labels = merged(labels, self.test(part, state))
+            return labels
+        assert isinstance(test, n.Clause)
+        reading = self.reading(test)
+        values = [state.deep(state.names[name]) for name in reading.names if name in state.names]
+        if reading.expr is not None:
+            values.append(self.whole(reading.expr, state))
+        elif not values:
+            values = list(self.shown(state))
+        seen = self.mixed(values)
+        return merged(seen.data, seen.control)
+
+    def shown(self, state: State) -> Iterator[Val]:
+        """What a judge is shown when a question names nothing: the results of calls."""
+        for value in state.names.values():
+            deep = state.deep(value)
+            if any(label.kind == "output" for label in deep.data):
+                yield deep
+
+    def reading(self, clause: n.Clause) -> Reading:
+        """How a clause can be read."""
+        if clause not in self.readings:
+            visible = self.known.visible.get(clause, frozenset())
+            expr = clause.expr
+            if expr is not None and all(name.id in visible for name in values_named(expr)):
+                self.readings[clause] = Reading(expr, None, None, ())
+            else:
+                names = tuple(name for name in dict.fromkeys(_NAME.findall(clause.text)) if name in visible)
+                claim, missing = wording(clause.text, visible), criterion(clause.text, visible)
+                self.readings[clause] = Reading(None, claim, missing, names)
+        return self.readings[clause]
+
+    def named_in(self, text: str, state: State) -> Val:
+        """The values that a question to a model names; the results of calls when it names none."""
+        values = [state.deep(state.names[name]) for name in _NAME.findall(text) if name in state.names]
+        return self.mixed(values or self.shown(state))
+
+    # calls
+
+    def discretion(self, expr: n.Discretion, state: State) -> Val:
+        """``**question**`` as a value: the default service answers."""
+        return self.ask(expr, [SESSION], [("prompt", self.named_in(expr.text, state), expr.span)], state)
+
+    def session(self, expr: n.Session, state: State) -> Val:
+        """``session "text"`` and its forms."""
+        role = expr.agent.id if expr.agent else SESSION
+        args: list[tuple[str, Val, Span]] = [
+            (a.name or WHETHER, self.whole(a.value, state), a.span) for a in self.told(expr, state)
+        ]
+        if expr.prompt is not None:
+            args.append(("prompt", self.whole(expr.prompt, state), expr.prompt.span))
+        if self.remembers(expr):
+            self.found.remembering.add(role)
+            args.append(("memory", Val({Label("output", role, OLDER): Trace(expr.span)}), expr.span))
+        result = self.ask(expr, [role], args, state)
+        if expr.name is not None:
+            self.bind(expr.name, result, state)
+        return result
+
+    def told(self, expr: n.Session, state: State) -> Iterator[n.Argument]:
+        """The properties of a session, and of its agent, that reach the model; others are told to nobody."""
+        agent = self.agent(expr)
+        for argument in (*(agent.args if agent else ()), *expr.args):
+            if argument.name in ("prompt", "context"):
+                yield argument
+
+    def agent(self, expr: n.Session) -> n.Agent | None:
+        """The agent of a session."""
+        body = self.known.spec.body
+        agents = (node for node in (body.statements if body else ()) if isinstance(node, n.Agent))
+        return next((a for a in agents if expr.agent and a.name.id == expr.agent.id), None)
+
+    def remembers(self, expr: n.Session) -> bool:
+        """Whether an agent is told what it was asked and what it answered before."""
+        agent = self.agent(expr)
+        return agent is not None and (expr.resume or any(argument.name == "persist" for argument in agent.args))
+
+    def question(self, expr: n.Ask, state: State) -> Val:
+        """``ask "text"``: a person answers."""
+        args = [(a.name or WHETHER, self.whole(a.value, state), a.span) for a in expr.args]
+        if expr.prompt is not None:
+            args.append(("prompt", self.whole(expr.prompt, state), expr.prompt.span))
+        return self.ask(expr, [PERSON], args, state)
+
+    def effect(self, expr: n.Effect, state: State) -> Val:
+        """``escalate topic``: a service gets the words, and the values that they name."""
+        args = [(a.name or WHETHER, self.whole(a.value, state), a.span) for a in expr.args]
+        named = [state.deep(state.names[name]) for name in _NAME.findall(expr.text) if name in state.names]
+        return self.ask(expr, [expr.name], [*args, ("prompt", self.mixed(named), expr.span)], state)
+
+    def bind(self, name: n.Name, value: Val, state: State) -> None:
+        """Give a name its value."""
+        made = Val(going_on(value.data, name.span), value.control, value.places)
+        state.names[name.id] = made.under(state.control)
+
+    def call(self, expr: n.Call, state: State) -> Val:
+        """``call x``: a role, a block, or a spec with calls of its own."""
+        target = self.known.targets.get(expr)
+        if target is not None and target.kind == "block":
+            return self.call_block(expr, target.name, expr.args, state)
+        passed = self.passed(expr, target, state)
+        if target is not None and is_unit(target):
+            return self.call_unit(expr, target, passed, state)
+        return self.ask(expr, self.roles(expr, target, state), passed, state)
+
+    def call_block(self, node: n.Expr, name: str, args: tuple[n.Argument, ...], state: State) -> Val:
+        """``do name(args)``."""
+        raise NotImplementedError
+
+    def passed(self, expr: n.Call, target: Target | None, state: State) -> list[tuple[str, Val, Span]]:
+        """The inputs of a call and its prompt, by name."""
+        names = self.declared(target)
+        free = iter(names)
+        found = []
+        for number, argument in enumerate(expr.args, 1):
+            name = argument.name or next(free, None) or f"input_{number}"
+            if name not in _TUNING or name in names:
+                found.append((name, self.value(argument.value, state), argument.span))
+        if expr.spread is not None:
+            found += self.spread(self.value(expr.spread, state), expr.spread.span, state)
+        return found
+
+    def spread(self, value: Val, span: Span, state: State) -> list[tuple[str, Val, Span]]:
+        """``with x``: the fields of an object are the inputs."""
+        fields = {name for place in value.places for name in state.cells.get(place, EMPTY).fields}
+        whole = [] if fields else [("with", value, span)]
+        return whole + [(name, state.field(value, name), span) for name in sorted(fields)]
+
+    def declared(self, target: Target | None) -> list[str]:
+        """The inputs that a target declares, in order."""
+        if target is None:
+            return []
+        if target.slot is not None:
+            return list(required_names(target.slot))
+        return [parameter.name for parameter in target.spec.parameters] if target.spec else []
+
+    def roles(self, expr: n.Call, target: Target | None, state: State) -> list[str]:
+        """The roles that a call may reach."""
+        if target is not None and target.kind != "reference":
+            return [target.name]
+        value = state.deep(self.value(expr.target, state))
+        slots = sorted({label.name for label in value.data if label.kind == "reference"})
+        if slots:
+            return slots
+        if target is not None and target.slot is not None:
+            return [target.slot.name]
+        return [target.name] if target is not None else []
+
+    def ask(self, node: n.Expr, roles: list[str], args: list[tuple[str, Val, Span]], state: State) -> Val:
+        """A role gets its inputs and gives an answer."""
+        site = self.site(node, roles, state)
+        for name, value, span in args:
+            deep = state.deep(value)
+            got = Val(going_on(deep.data, span), merged(deep.control, state.control))
+            site.data.update(got.data)
+            for role in roles:
+                self.found.receive(role, name, got)
+        for role in roles:
+            self.found.receive(role, WHETHER, Val(NO_LABELS, going_on(state.control, node.span)))
+        self.raising(roles, node, state)
+        state.called(roles)
+        given = {Label("output", role): Trace(_first_line(node, self.known.spec)) for role in roles}
+        return Val(given, NO_LABELS, state.make(node, EMPTY, False).places) if roles else NOTHING
+
+    def site(self, node: n.Node, roles: Iterable[str], state: State) -> Site:
+        """Note that control gets to a call."""
+        known = self.found.sites.get(node)
+        names = tuple(roles)
+        if known is None:
+            known = self.found.sites[node] = Site(node, names, state.facts)
+        else:
+            known.facts &= state.facts
+            known.roles = tuple(dict.fromkeys((*known.roles, *names)))
+        known.control.update(state.control)
+        known.paths.setdefault(tuple(self.path), len(self.found.sites))
+        self.called.update(names)
+        return known
+
+    def raising(self, roles: Iterable[str], node: n.Node, state: State) -> None:
+        """A call may fail: control may go on in a ``catch``."""
+        if self.catchers:
+            failing = state.copy()
+            failing.called(roles)
+            error = {Label("error", role): Trace(node.span) for role in roles}
+            failing.names[CAUGHT] = Val(error)
+            failing.control = merged(failing.control, error)
+            self.catchers[-1].append(failing)
+
+    def call_unit(self, expr: n.Call, target: Target, passed: list[tuple[str, Val, Span]], state: State) -> Val:
+        """A spec with calls of its own."""
+        given: dict[str, Val] = {}
+        span = _first_line(expr, self.known.spec)
+        for name, value, place in passed:
+            deep = state.deep(value)
+            given[name] = Val(going_on(deep.data, place), merged(deep.control, state.control))
+        outcome = self.known.units.call(target, given, self.known, span)
+        site = self.site(expr, [target.name, *outcome.received], state)
+        site.unit = True
+        for role, inputs in outcome.received.items():
+            for name, value in inputs.items():
+                got = value.under(state.control)
+                site.data.update(got.data)
+                self.found.receive(role, name, got)
+        self.found.opaque |= outcome.opaque
+        self.raising(outcome.received, expr, state)
+        state.called(outcome.received)
+        fields = {n_: Val(going_on(v.data, span), v.control) for n_, v in outcome.result.items() if n_ != WHETHER}
+        whole = outcome.result.get(WHETHER, NOTHING)
+        made = state.make(expr, Cell(fields), False)
+        return Val(going_on(whole.data, span), whole.control, made.places)
+
+    VISITS: ClassVar[dict[type[n.Node], Callable[[Any, Any, State], Val]]] = {
+        n.Name: name,
+        n.Field: field,
+        n.Index: index,
+        n.Template: template,
+        n.ListExpr: list_expr,
+        n.ObjectExpr: object_expr,
+        n.Unary: parts,
+        n.Binary: binary,
+        n.Predicate: parts,
+        n.Conditional: conditional,
+        n.FunctionCall: function,
+        n.Group: group,
+        n.Discretion: discretion,
+        n.Call: call,
+        n.Session: session,
+        n.MadeName: made_name,
+        n.Ask: question,
+        n.Effect: effect,
+    }
+
+
+CAUGHT = "*caught"
+"""Where a state keeps the error on its way to a ``catch``; no program can spell this name."""
+
+
+def is_unit(target: Target) -> bool:
+    """Whether a target is a spec with calls of its own; any other answers itself."""
+    if target.kind == "instance":
+        return True
+    spec = target.spec
+    return spec is not None and (spec.body is not None or bool(spec.slots) or spec.javascript is not None)
+
+
+def _first_line(node: n.Node, spec: n.Spec) -> Span:
+    """The part of a call on its first line: its inputs stand below."""
+    line = spec.source.line_span(spec.source.place(node.span.start).line)
+    return Span(node.span.start, max(node.span.start, min(node.span.end, line.end)))

@@ -1,0 +1,139 @@
+"""What an invariant sentence claims (LANGUAGE.md section 4, Invariants): as data, to be proved or watched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Terms = tuple[tuple[int, tuple[str, ...]], ...]
+"""A number as a sum of products: ``2 * rounds + 1`` is ``((2, ("rounds",)), (1, ()))``."""
+
+EVERYBODY = "*"
+"""As the name of a role: all roles of the spec."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeverSees:
+    """No answer of ``roles``, and nothing from ``names``, reaches ``who`` as data.
+
+    ``within``: in the same round. ``mutual``: the roles are those of ``who`` themselves; a role sees its own answers
+    only where it is one of many members.
+    """
+
+    who: tuple[str, ...]
+    roles: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    mutual: bool = False
+    within: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeesOnly:
+    """``who`` sees answers of no other than ``roles``; when ``names`` are given, also no other inputs.
+
+    ``latest``: only the latest answers.
+    """
+
+    who: tuple[str, ...]
+    roles: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    latest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Independent:
+    """No call of ``who`` depends on an answer of ``others``, nor the other way round."""
+
+    who: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SameInputs:
+    """All calls of ``who`` get the same inputs, or the same of the inputs ``names``."""
+
+    who: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unaware:
+    """Nothing that ``who`` is told by the author holds the pattern's name."""
+
+    who: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyIf:
+    """``who`` is called only when the latest answer of each of ``guards`` is a yes (``side`` 1) or a no (-1)."""
+
+    who: tuple[str, ...]
+    guards: tuple[str, ...]
+    side: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """``first`` is called before ``then``, in every round where both are called in one."""
+
+    first: tuple[str, ...]
+    then: tuple[str, ...]
+    each_round: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """The members of a list slot are called one after the other, in their order."""
+
+    who: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often ``who`` is called (all of them together when ``together``): in a run, a round, or for each member."""
+
+    who: tuple[str, ...]
+    kind: Literal["at most", "exactly", "at least"]
+    bound: Terms
+    per: Literal["run", "round", "member"] = "run"
+    together: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """There are at most so many rounds."""
+
+    bound: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Grows:
+    """The list ``name`` is only added to; not ``strict``: entries may be replaced, but it gets no shorter."""
+
+    name: str
+    strict: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reaches:
+    """What ``roles`` answer, or the values ``names``, reach ``who``."""
+
+    who: tuple[str, ...]
+    roles: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+Claim = (
+    NeverSees
+    | SeesOnly
+    | Independent
+    | SameInputs
+    | Unaware
+    | OnlyIf
+    | Order
+    | InOrder
+    | Count
+    | Rounds
+    | Grows
+    | Reaches
+)

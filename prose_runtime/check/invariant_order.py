@@ -1,0 +1,413 @@
+"""Proofs of what invariants claim about calls: their order, their number, their inputs; and about lists that grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from prose_runtime import nodes as n
+from prose_runtime.check.flow_counts import (
+    ENDLESS,
+    ZERO,
+    Counted,
+    Counter,
+    Numbers,
+    Poly,
+    at_most,
+    claimed,
+    plus,
+    shown,
+    value_of,
+)
+from prose_runtime.check.flow_order import (
+    Way,
+    inside_units,
+    is_sequential,
+    order_fault,
+    roles_called,
+    shared,
+    ways,
+)
+from prose_runtime.check.invariant_claims import Count, Grows, InOrder, Order, Rounds, SameInputs
+from prose_runtime.check.invariant_proofs import Ground, Prove, Ruling, worst
+from prose_runtime.check.kinds import bound_names
+from prose_runtime.check.scope import Binding
+from prose_runtime.text import Span
+
+# order
+
+
+def order(claim: Order, ground: Ground) -> Ruling:
+    """One role is called before another."""
+    pairs = [(first, then) for first in claim.first for then in claim.then if first != then]
+    return worst([_ordered(first, then, claim.each_round, ground) for first, then in pairs])
+
+
+def _ordered(first: str, then: str, each_round: bool, ground: Ground) -> Ruling:
+    if inside_units(ground.findings, first) or inside_units(ground.findings, then):
+        return Ruling("open", f"{first} and {then} are called inside a spec")
+    if not ways(ground.findings, then):
+        return Ruling("proved", f"{then} is never called")
+    if not ways(ground.findings, first):
+        return Ruling("refuted", f"{first} is never called")
+    fault = order_fault(ground.findings, first, then, each_round)
+    if fault is None:
+        where = " in every round" if each_round else ""
+        return Ruling("proved", f"each call of {then} comes after one of {first}{where}")
+    if fault.kind == "unsure":
+        return Ruling("open", f"it depends on a condition whether {first} is called before {then}")
+    words = {
+        "behind": f"{first} is called after {then}",
+        "together": f"{first} and {then} are called at the same time",
+        "without": f"{then} is called without {first} before it",
+    }
+    late = [(_line(fault.late, ground), f"{first} is called here")] if fault.late else []
+    return Ruling("refuted", words[fault.kind], ((_line(fault.early, ground), f"{then} is called here"), *late))
+
+
+def _line(way: Way, ground: Ground) -> Span:
+    return ground.facts.first_line(way.site.node.span)
+
+
+def in_order(claim: InOrder, ground: Ground) -> Ruling:
+    """The members of a list slot are called one after the other."""
+    rulings = []
+    for slot in claim.who:
+        found = ways(ground.findings, slot)
+        loop = member_loop(found[0], slot, ground) if len(found) == 1 else None
+        if slot not in ground.lists or loop is None:
+            rulings.append(Ruling("unsure", f"the order in which {slot} are called cannot be told"))
+        elif not is_sequential(loop):
+            place = (_line(found[0], ground), f"{slot} are called here")
+            rulings.append(Ruling("refuted", f"{slot} are called at the same time", (place,)))
+        else:
+            rulings.append(Ruling("proved", f"a loop takes {slot} in order"))
+    return worst(rulings)
+
+
+def member_loop(way: Way, slot: str, ground: Ground) -> n.ForEach | None:
+    """The loop over a list slot whose variable is what is called."""
+    node = way.site.node
+    target = node.target if isinstance(node, n.Call) else None
+    for loop, _ in reversed(way.path):
+        if isinstance(loop, n.ForEach) and isinstance(loop.iterable, n.Name) and loop.iterable.id == slot:
+            same = isinstance(target, n.Name) and target.id == loop.var.id
+            return loop if same else None
+    return None
+
+
+# numbers
+
+
+def count(claim: Count, ground: Ground) -> Ruling:
+    """How often roles are called."""
+    roles = [role for role in claim.who if role in set(roles_called(ground.findings)) | set(ground.findings.received)]
+    if claim.together:
+        return _together(claim, ground)
+    missing = [Ruling(*_uncalled(role, claim)) for role in claim.who if role not in roles]
+    return worst(missing + [_counted(role, claim, ground) for role in roles])
+
+
+def _uncalled(role: str, claim: Count) -> tuple[Any, str]:
+    return ("proved" if claim.kind == "at most" else "refuted", f"{role} is never called")
+
+
+def _together(claim: Count, ground: Ground) -> Ruling:
+    if any(site.unit for site in ground.findings.sites.values()):
+        return Ruling("open", "specs that are called make calls of their own")
+    found = [way for role in roles_called(ground.findings) for way in ways(ground.findings, role)]
+    return _compared("a role", _counter(ground).count(list(dict.fromkeys(found))), claim, ground, found)
+
+
+def _counter(ground: Ground, leave_out: n.Node | None = None) -> Counter:
+    return Counter(ground.findings, Numbers(ground.facts.scopes), ground.facts.collected, leave_out)
+
+
+def _counted(role: str, claim: Count, ground: Ground) -> Ruling:
+    found = ways(ground.findings, role)
+    if inside_units(ground.findings, role):
+        return Ruling("open", f"{role} is called inside a spec")
+    if claim.per == "round":
+        common = found[0].path
+        for way in found[1:]:
+            common = shared(common, way.path)
+        rounds = [at for at, (node, _) in enumerate(common) if is_sequential(node)]
+        if not rounds:
+            return Ruling("unsure", f"there is no loop around all calls of {role}")
+        return _compared(role, _counter(ground).count(found, rounds[0] + 1), claim, ground, found)
+    if claim.per == "member" and role in ground.lists:
+        loops = {member_loop(way, role, ground) for way in found}
+        if len(loops) != 1 or None in loops:
+            return Ruling("open", f"which of {role} is called cannot be told before a run")
+        return _compared(role, _counter(ground, loops.pop()).count(found), claim, ground, found)
+    return _compared(role, _counter(ground).count(found), claim, ground, found)
+
+
+def _compared(role: str, counted: Counted, claim: Count, ground: Ground, found: list[Way]) -> Ruling:
+    bound = claimed(claim.bound)
+    low, high = at_most(bound, counted.low), at_most(counted.high, bound)
+    holds = {"at most": high, "at least": low, "exactly": high and low}[claim.kind]
+    where = {"run": "", "round": " in a round", "member": " each"}[claim.per]
+    if holds:
+        kind = "at most " if claim.kind == "at most" and counted.high != bound else f"{claim.kind} "
+        number = counted.high if claim.kind != "at least" else counted.low
+        return Ruling("proved", f"{role} is called {kind}{_times(number)}{where}")
+    defaults = _defaults(ground)
+    places = tuple((_line(way, ground), "a call is made here") for way in dict.fromkeys(found))
+    if claim.kind != "at least" and _exceeds(counted.sure, bound, defaults):
+        return Ruling("refuted", f"{role} can be called {_times(counted.sure)}{where}", places)
+    if claim.kind != "at most" and _exceeds(bound, counted.high, defaults):
+        return Ruling("refuted", f"{role} is called at most {_times(counted.high)}{where}", places)
+    return Ruling("open", f"how often {role} is called depends on the run")
+
+
+def _times(poly: Poly) -> str:
+    text = shown(poly)
+    return "once" if text == "1" else "never" if text == "0" else f"{text} times"
+
+
+def _exceeds(number: Poly, bound: Poly, defaults: Mapping[str, float]) -> bool:
+    """Whether a number is above a bound for the defaults, or for all values other than zero."""
+    if any(name[:1] == "?" for names in (*number, *bound) for name in names):
+        return False
+    if at_most(bound, number) and _strictly(number, bound):
+        return True
+    one, other = value_of(number, defaults), value_of(bound, defaults)
+    return one is not None and other is not None and one > other
+
+
+def _strictly(number: Poly, bound: Poly) -> bool:
+    return any(factor > bound.get(names, 0) for names, factor in number.items())
+
+
+def _defaults(ground: Ground) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for item in ground.spec.config:
+        if isinstance(item.default, int) and not isinstance(item.default, bool):
+            found[item.name] = item.default
+        elif isinstance(item.default, list):
+            found[f"#{item.name}"] = len(item.default)
+    return found
+
+
+def rounds(claim: Rounds, ground: Ground) -> Ruling:
+    """How many passes the loops around calls make."""
+    numbers = Numbers(ground.facts.scopes)
+    loops: dict[n.Node, None] = {}
+    for role in roles_called(ground.findings):
+        for way in ways(ground.findings, role):
+            loops.update(dict.fromkeys(way.loops[:1]))
+    if not loops:
+        return Ruling("unsure", "there is no loop around calls")
+    total: Poly = ZERO
+    for loop in loops:
+        total = plus(total, numbers.passes(loop).high)
+    bound = claimed(claim.bound)
+    if at_most(total, bound):
+        return Ruling("proved", f"the loop makes at most {shown(total)} passes")
+    places = tuple((ground.facts.first_line(loop.span), "this loop goes beyond it") for loop in loops)
+    if total == ENDLESS or (len(loops) == 1 and _exceeds(total, bound, _defaults(ground))):
+        return Ruling(
+            "refuted",
+            f"the loop makes {shown(total)} of passes"
+            if total == ENDLESS
+            else f"the loop makes up to {shown(total)} passes",
+            places,
+        )
+    return Ruling("unsure", "how many rounds there are depends on the run")
+
+
+# inputs
+
+
+def same_inputs(claim: SameInputs, ground: Ground) -> Ruling:
+    """All calls get the same."""
+    found = {who: ways(ground.findings, who) for who in claim.who}
+    if any(inside_units(ground.findings, who) for who in claim.who) or not all(found.values()):
+        return Ruling("open", "the calls are made inside a spec")
+    rulings = [_steady(who, way, claim, ground) for who, ways_ in found.items() for way in ways_]
+    everyone = [(who, way) for who, ways_ in found.items() for way in ways_]
+    rulings += [_alike(everyone[0], other, claim, ground) for other in everyone[1:]]
+    return worst(rulings)
+
+
+def _inputs(way: Way, claim: SameInputs) -> dict[str, n.Argument] | None:
+    node = way.site.node
+    if not isinstance(node, n.Call) or node.spread is not None:
+        return None
+    given = {argument.name or str(number): argument for number, argument in enumerate(node.args)}
+    kept = {name: a for name, a in given.items() if name not in ("model", "retry", "backoff")}
+    if not claim.names:
+        return kept
+    return {name: a for name, a in kept.items() if name in claim.names or _is_named(a.value, claim.names)}
+
+
+def _is_named(value: n.Expr, names: tuple[str, ...]) -> bool:
+    return isinstance(value, n.Name) and value.id in names
+
+
+def _steady(who: str, way: Way, claim: SameInputs, ground: Ground) -> Ruling:
+    """Whether one place of a call always passes the same: of a list slot, in one walk over its members."""
+    inputs = _inputs(way, claim)
+    if inputs is None:
+        return Ruling("open", f"what {who} gets is made in a run")
+    member = member_loop(way, who, ground) if who in ground.lists else None
+    loops = [member] if member else [node for node, _ in way.path if isinstance(node, n.Repeat | n.ForEach | n.Loop)]
+    varying = Varying(ground)
+    for name, argument in inputs.items():
+        for loop in loops:
+            if varying.varies(argument.value, loop):
+                place = (argument.span, f"this input of {who} is another one in each pass")
+                return Ruling("refuted", f"the input {name} of {who} is not the same in all calls", (place,))
+    return Ruling("proved", f"what {who} gets does not change between its calls")
+
+
+class Varying:
+    """Whether an expression can have another value in another pass of a loop."""
+
+    def __init__(self, ground: Ground):
+        self.ground = ground
+        self.scopes = ground.facts.scopes
+
+    def varies(self, expr: n.Expr, loop: n.Node, depth: int = 5) -> bool:
+        """Whether the passes of a loop may give it different values."""
+        parts = list(expr.walk())
+        if any(isinstance(part, n.Call | n.Session | n.Discretion | n.DoBlock) for part in parts):
+            return True
+        names = [part for part in parts if isinstance(part, n.Name)]
+        return any(self._name(name, loop, depth) for name in names)
+
+    def _name(self, name: n.Name, loop: n.Node, depth: int) -> bool:
+        if name.id not in bound_names(loop) and not self._changed(name.id, loop):
+            return False
+        frame = self.scopes.frames.get(name)
+        bindings: list[Binding] = frame.lookup(name.id) if frame else []
+        if not bindings:
+            return False
+        plain = len(bindings) == 1 and bindings[0].kind in ("let", "const", "assign") and bindings[0].value is not None
+        if plain and depth and not self._changed(name.id, loop) and bindings[0].value is not None:
+            return self.varies(bindings[0].value, loop, depth - 1)
+        return True
+
+    def _changed(self, name: str, loop: n.Node) -> bool:
+        """Whether a list or object of that name is changed in a loop."""
+        for node in loop.walk():
+            target = node.target if isinstance(node, n.Append | n.Bind) else None
+            while isinstance(target, n.Field | n.Index):
+                target = target.object
+            changes = isinstance(node, n.Append) or (isinstance(node, n.Bind) and not isinstance(node.target, n.Name))
+            if changes and isinstance(target, n.Name) and target.id == name:
+                return True
+        return False
+
+
+def _alike(one: tuple[str, Way], other: tuple[str, Way], claim: SameInputs, ground: Ground) -> Ruling:
+    """Whether two places of calls pass the same."""
+    left, right = _inputs(one[1], claim), _inputs(other[1], claim)
+    if left is None or right is None:
+        return Ruling("open", "what they get is made in a run")
+    who = f"{one[0]} and {other[0]}" if one[0] != other[0] else one[0]
+    for name in {**left, **right}:
+        argument = right.get(name) or left[name]
+        place = (argument.span, "this input is another one")
+        if name not in left or name not in right:
+            return Ruling("refuted", f"only one of the calls of {who} gets the input {name}", (place,))
+        texts = {ground.facts.text(side[name].value.span) for side in (left, right)}
+        if len(texts) > 1:
+            got = [_labels(side[0], name, ground) for side in (one, other)]
+            status: Any = "refuted" if got[0] != got[1] or one[0] == other[0] else "open"
+            return Ruling(status, f"the calls of {who} get different values as {name}", (place,))
+        if _rebound(left[name].value, ground):
+            return Ruling("open", f"{name} may change between the calls of {who}")
+    return Ruling("proved", f"the calls of {who} get the same values")
+
+
+def _labels(who: str, name: str, ground: Ground) -> set[tuple[str, str]]:
+    value = ground.findings.received.get(who, {}).get(name)
+    return {(label.kind, label.name) for label in value.data} if value else set()
+
+
+def _rebound(expr: n.Expr, ground: Ground) -> bool:
+    scopes = ground.facts.scopes
+    names = [part for part in expr.walk() if isinstance(part, n.Name)]
+    frames = [(name, scopes.frames.get(name)) for name in names]
+    return any(len(frame.lookup(name.id)) > 1 for name, frame in frames if frame)
+
+
+# lists
+
+
+def grows(claim: Grows, ground: Ground) -> Ruling:
+    """A list is only added to."""
+    scopes = ground.facts.scopes
+    name = _variable(claim.name, ground)
+    frame = next((frame for frame in scopes.all_frames if name in frame.bindings), None)
+    if frame is None:
+        return Ruling("unsure", f"{claim.name} is no list of the program")
+    adds = [node for node in ground.facts.all(n.Append) if isinstance(node.target, n.Name) and node.target.id == name]
+    for binding in frame.bindings[name]:
+        if not _only_adds(binding, name) and _may_follow(binding, adds, frame.bindings[name], ground):
+            return Ruling("refuted", f"{name} is set anew", ((_binding_line(binding, ground), "it is set anew here"),))
+    for node in ground.facts.all(n.Bind):
+        inside = isinstance(node.target, n.Index | n.Field) and _root(node.target) == name
+        if inside and claim.strict:
+            return Ruling("refuted", f"an entry of {name} is replaced", ((node.target.span, "it is replaced here"),))
+    return Ruling("proved", f"{name} is only added to")
+
+
+def _variable(name: str, ground: Ground) -> str:
+    """The variable behind the name of an output."""
+    if any(name in frame.bindings for frame in ground.facts.scopes.all_frames):
+        return name
+    for node in ground.facts.all(n.Return):
+        if isinstance(node.value, n.ObjectExpr):
+            for entry in node.value.entries:
+                if entry.key == name and isinstance(entry.value, n.Name):
+                    return entry.value.id
+    return name
+
+
+def _root(expr: n.Expr) -> str | None:
+    while isinstance(expr, n.Field | n.Index):
+        expr = expr.object
+    return expr.id if isinstance(expr, n.Name) else None
+
+
+def _only_adds(binding: Binding, name: str) -> bool:
+    """``xs = xs + [x]``."""
+    value = binding.value
+    while isinstance(value, n.Binary) and value.op == "+":
+        value = value.left
+        if isinstance(value, n.Name) and value.id == name:
+            return True
+    return False
+
+
+def _binding_line(binding: Binding, ground: Ground) -> Span:
+    return ground.facts.first_line(binding.span)
+
+
+def _may_follow(binding: Binding, adds: list[n.Append], bindings: list[Binding], ground: Ground) -> bool:
+    """Whether a binding may come after something was added: behind it in the text, or in a loop with it."""
+    if binding.kind == "loop":
+        return True
+    growing = [node.span for node in adds] + [b.span for b in bindings if _only_adds(b, binding.name)]
+    if any(span.start < binding.span.start for span in growing):
+        return True
+    loops = [node for node in ground.facts.all(n.Repeat, n.ForEach, n.Loop) if node.span.covers(binding.span)]
+    return any(loop.span.covers(span) and not _is_parallel(loop) for loop in loops for span in growing)
+
+
+def _is_parallel(loop: n.Node) -> bool:
+    return isinstance(loop, n.Repeat | n.ForEach) and loop.parallel is not None
+
+
+CALLS: dict[type[Any], Prove] = {
+    Order: order,
+    InOrder: in_order,
+    Count: count,
+    Rounds: rounds,
+    SameInputs: same_inputs,
+    Grows: grows,
+}
+"""How each kind of claim about calls and lists is proved."""
