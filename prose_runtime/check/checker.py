@@ -176,10 +176,10 @@ class _Session:
         scopes = self.project.scopes(spec)
         resolution = resolve(scopes, self.project, enclosing)
         within = collected(spec)
-        facts = Facts(spec, self.project, scopes, resolution, within, enclosing)
+        demanded: Shapes = shapes(spec, scopes.inputs, resolution.targets, within)
+        facts = Facts(spec, self.project, scopes, resolution, within, enclosing, demanded.uses)
         for rule in RULES:
             _apply(rule, facts, collector)
-        demanded: Shapes = shapes(spec, scopes.inputs, resolution.targets, within)
         callees: dict[Spec, Analysis] = {}
         self.links.append((callees, resolution.leads))
         self.waiting += [(lead, self.project.parse_diagnostics(lead)) for lead in self.to_come(resolution.leads)]
@@ -193,6 +193,7 @@ class _Session:
             demands=demanded.demands,
             itself=demanded.itself,
             callees=callees,
+            verdicts=self.project.verdicts.get(spec, ()),
         )
 
     def to_come(self, leads: Iterable[Spec]) -> list[Spec]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ from prose_runtime.check.project import Project
 from prose_runtime.check.resolve import Resolution
 from prose_runtime.check.scope import Scopes
 from prose_runtime.check.tables import Target
-from prose_runtime.diagnostics import Fix, Secondary, Severity
+from prose_runtime.check.uses import Use
+from prose_runtime.diagnostics import Edit, Fix, Secondary, Severity, did_you_mean
 from prose_runtime.nodes import Spec
 from prose_runtime.text import Span
 
@@ -29,7 +30,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Facts:
-    """What rules may ask about a spec. ``enclosing`` is the file's spec when this one is an inline component of it."""
+    """What rules may ask about a spec.
+
+    ``enclosing`` is the file's spec when this one is an inline component of it; ``uses`` what is done with the value of
+    each call and session.
+    """
 
     spec: Spec
     project: Project
@@ -37,6 +42,7 @@ class Facts:
     resolution: Resolution
     collected: frozenset[n.Node]
     enclosing: Spec | None = None
+    uses: Mapping[n.Node, Use] = field(default_factory=dict)
     _by_type: dict[type[n.Node], list[Any]] = field(default_factory=dict)
 
     @property
@@ -73,6 +79,15 @@ class Facts:
         """Where a word stands in a span; the span's first line when it is not there."""
         at = self.spec.source.text.find(word, span.start, span.end)
         return Span(at, at + len(word)) if at >= 0 else self.first_line(span)
+
+
+def meant(span: Span, word: str, known: Iterable[str], otherwise: str | None = None) -> tuple[str | None, Fix | None]:
+    """Help that names the closest known word, else ``otherwise``; with it a fix that only a person should apply."""
+    help_ = did_you_mean(word, known)
+    if help_ is None or span.end - span.start != len(word):
+        return help_ or otherwise, None
+    close = help_.split("`")[1]
+    return help_, Fix(f"Write `{close}`", (Edit(span, close),), safe=False)
 
 
 Find = Callable[[Facts], Iterator[Finding]]

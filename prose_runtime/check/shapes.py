@@ -13,7 +13,7 @@ from prose_runtime.check.demand import Facts
 from prose_runtime.check.demand_flow import Program
 from prose_runtime.check.kinds import bound_names, kinds_of_names
 from prose_runtime.check.tables import Demand, Target
-from prose_runtime.check.uses import demand_of, maybe
+from prose_runtime.check.uses import Use, demand_of, maybe
 
 Form = Literal["object", "list", "number", "text"]
 
@@ -25,11 +25,13 @@ TEXT = "text"
 class Shapes:
     """The demands on what calls, sessions, ``do`` and discretions give, and the readers of an only declared output.
 
-    ``itself`` holds Field nodes and the Names of a Destructure that read the only declared output of a call.
+    ``itself`` holds Field nodes and the Names of a Destructure that read the only declared output of a call; ``uses``
+    is what the demands were made of: it knows the nodes that read each field.
     """
 
     demands: dict[n.Node, Demand]
     itself: frozenset[n.Node]
+    uses: Mapping[n.Node, Use]
 
 
 def shapes(
@@ -42,14 +44,14 @@ def shapes(
     What targets declare is not part of it, as a slot's binding is known only later: see ``with_declared``.
     """
     if spec.body is None:
-        return Shapes({}, frozenset())
+        return Shapes({}, frozenset(), {})
     bound = bound_names(spec.body)
     declared: tuple[Any, ...] = (*spec.slots, *spec.config, *spec.components, *spec.instances)
     names = {"config", *inputs, *bound, *(item.name for item in declared if item.name)}
     facts = Facts(spec, targets, collected, names, bound, kinds_of_names(spec))
     found, settled = Program(facts).run()
     uses = found.uses if settled else {node: maybe(use) for node, use in found.uses.items()}
-    return Shapes({node: demand_of(use) for node, use in uses.items()}, frozenset(found.itself))
+    return Shapes({node: demand_of(use) for node, use in uses.items()}, frozenset(found.itself), uses)
 
 
 def declared(of: Target | n.Slot | n.Spec | n.Returns | None) -> dict[str, bool]:

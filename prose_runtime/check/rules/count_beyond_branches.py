@@ -1,7 +1,8 @@
 """More winners asked for than there are branches.
 
 What it does
-    Reports `count: N` of a `parallel ("any")` block with fewer than N branches.
+    Reports `count: N` of a `parallel ("any")` block with fewer than N branches, and of a parallel loop that is known to
+    have fewer iterations.
 
 Why
     It can never have enough successes and always fails.
@@ -30,13 +31,30 @@ from prose_runtime.check.rule import Facts, Finding, Rule
 
 
 def find(facts: Facts) -> Iterator[Finding]:
-    """Counts larger than the number of branches."""
-    for node in facts.all(n.Parallel):
-        count = node.options.count
-        branches = len(node.body.statements)
-        if isinstance(count, n.Constant) and isinstance(count.value, int) and count.value > branches:
-            message = f"{count.value} successes are asked for, and there are {branches} branches"
-            yield Finding(count.span, message, f"ask for at most {branches}, or add branches")
+    """Counts larger than the number of branches or iterations."""
+    for node in facts.all(n.Parallel, n.Repeat, n.ForEach):
+        options = node.options if isinstance(node, n.Parallel) else node.parallel
+        count = _whole(options.count) if options else None
+        branches = _branches(node)
+        if options and options.count and count is not None and branches is not None and count > branches:
+            what = "branches" if isinstance(node, n.Parallel) else "iterations"
+            message = f"{count} successes are asked for, and there are {branches} {what}"
+            yield Finding(options.count.span, message, f"ask for at most {branches}, or add {what}")
+
+
+def _branches(node: n.Node) -> int | None:
+    """How many branches or iterations there are, when the text says so."""
+    if isinstance(node, n.Parallel):
+        return len(node.body.statements)
+    if isinstance(node, n.Repeat):
+        return _whole(node.count)
+    over = node.iterable if isinstance(node, n.ForEach) else None
+    return len(over.items) if isinstance(over, n.ListExpr) else None
+
+
+def _whole(expr: n.Expr | None) -> int | None:
+    value = expr.value if isinstance(expr, n.Constant) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 RULE = Rule("count-beyond-branches", "error", find, __doc__)
