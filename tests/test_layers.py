@@ -28,7 +28,7 @@ ROOMS = [
     {"runtime"},
     {"report"},
     {"__init__", "testing"},
-    {"cli", "pytest_plugin", "__main__"},
+    {"cli", "lsp", "pytest_plugin", "__main__"},
 ]
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 
