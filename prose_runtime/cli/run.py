@@ -103,11 +103,11 @@ def found(word: str, base: Path) -> Path:
 
 
 def _is_bare(word: str) -> bool:
-    return not word.endswith(".md") and os.sep not in word
+    return not word.endswith((".md", ".prose")) and os.sep not in word
 
 
 def _beside(folder: Path) -> list[str]:
-    return [path.name for path in folder.glob("*.md")]
+    return [path.name for ending in ("*.md", "*.prose") for path in folder.glob(ending)]
 
 
 def library_names() -> list[str]:

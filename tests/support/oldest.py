@@ -42,8 +42,10 @@ def asked(result: Result) -> list[tuple[str, str | None, dict[str, Any]]]:
 
 
 def faults(path: Path) -> list[tuple[int, str, str, str]]:
-    """Line, severity, code, and message with help, of all faults of a file but that it is of this dialect."""
+    """Line, severity, code, and message with help, of all faults of a file but that it is not portable."""
     found = check_path(path).diagnostics
     return [
-        (d.start.line, d.severity, d.code, f"{d.message} {d.help or ''}") for d in found if d.code != "retired-kind"
+        (d.start.line, d.severity, d.code, f"{d.message} {d.help or ''}")
+        for d in found
+        if d.code != "retired-kind" and not d.code.startswith("portable-")
     ]
