@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "run",
     "check": "check",
     "explain": "check",
+    "fmt": "fmt",
     "test": "test",
     "new": "new",
     "runs": "runs",

@@ -39,10 +39,15 @@ def read_source(path: Path | str) -> Source:
         raise UnreadableFile(str(path), "permission denied") from None
     except (OSError, ValueError) as fault:
         raise UnreadableFile(str(path), getattr(fault, "strerror", None) or str(fault)) from None
-    return Source(str(path), _decoded(str(path), data))
+    return Source(str(path), decoded(str(path), data))
 
 
-def _decoded(path: str, data: bytes) -> str:
+def decoded(path: str, data: bytes) -> str:
+    """The text of a file's bytes, without a byte order mark.
+
+    Raises:
+        UnreadableFile: They are no UTF-8 text.
+    """
     if b"\0" in data:
         raise UnreadableFile(path, "it is binary data, or text that is not encoded as UTF-8")
     try:

@@ -1,0 +1,152 @@
+"""Spec files laid out anew: frontmatter, headings, lists of data sections, fences of programs.
+
+Sections keep their order. Prose stays as it is, byte for byte, and so does everything in sections whose text is told
+to a role or only read by people; of these no more than the blank lines at their ends are changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from prose_runtime.diagnostics import Collector
+from prose_runtime.nodes import Block, Section, Spec
+from prose_runtime.syntax.format_code import format_code
+from prose_runtime.syntax.format_list import format_list
+from prose_runtime.syntax.frontmatter import read_frontmatter
+from prose_runtime.syntax.markdown import FenceParts, MarkdownBlock, read_blocks
+from prose_runtime.syntax.names import EXECUTABLE_SECTIONS, PROSE_LABELS
+from prose_runtime.text import Source, Span
+
+_DATA_SECTIONS = frozenset(
+    "slots config parameters requires inputs returns ensures maintains invariants shape fixtures expects".split()
+) | {"expects not"}
+_FIELD = re.compile(r"(?P<key>[A-Za-z_][\w-]*)[ \t]*:[ \t]+(?P<value>\S.*?)[ \t]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A heading with what stands below it, up to the next one; ``section`` is None outside of sections."""
+
+    heading: MarkdownBlock
+    end: int
+    section: Section | None
+    program: Block | None
+
+
+def lay_out(spec: Spec) -> str:
+    """The text of a file whose tree is ``spec``, with newlines alone; it must have been read without an error."""
+    if not spec.frontmatter and spec.span.start == 0 and spec.source.path.endswith(".prose"):
+        return format_code(spec.source, Span(0, len(spec.source.text)), spec.body) if spec.body else spec.source.text
+    return _Writer(spec).write()
+
+
+class _Writer:
+    def __init__(self, spec: Spec):
+        self.spec = spec
+        self.source = spec.source
+        self.text = spec.source.text
+        self.head_end = read_frontmatter(self.source, Collector(self.source)).end
+        self.blocks = read_blocks(self.source, self.head_end)
+
+    def write(self) -> str:
+        parts = list(self._parts())
+        first = parts[0].heading.span.start if parts else len(self.text)
+        pieces = [self._frontmatter(), _trimmed(self.text[self.head_end : first])]
+        for part in parts:
+            pieces += [self._heading(part.heading), self._body(part)]
+        return "\n\n".join(piece for piece in pieces if piece) + "\n"
+
+    # the parts of a file
+
+    def _parts(self) -> Iterator[_Part]:
+        owners = (self.spec, *self.spec.components)
+        sections = {section.span.start: (section, owner) for owner in owners for section in owner.sections}
+        starts = {*sections, *(component.span.start for component in self.spec.components)}
+        title = self._title(min(starts, default=len(self.text)))
+        headings = [b for b in self.blocks if b.kind == "heading" and (b.span.start in starts or b is title)]
+        ends = [heading.span.start for heading in headings[1:]] + [len(self.text)]
+        for heading, end in zip(headings, ends, strict=True):
+            section, owner = sections.get(heading.span.start, (None, self.spec))
+            yield _Part(heading, end, section, owner.body)
+
+    def _title(self, before: int) -> MarkdownBlock | None:
+        levels = (b for b in self.blocks if b.kind == "heading" and b.level == 1 and b.span.start < before)
+        return next(levels, None) if self.spec.title else None
+
+    def _frontmatter(self) -> str:
+        lines = self.text[: self.head_end].strip().split("\n")
+        inner = _trimmed("\n".join(lines[1:-1])).split("\n")
+        return "\n".join(["---", *map(_field, inner), "---"])
+
+    def _heading(self, block: MarkdownBlock) -> str:
+        if block.underlined:
+            return self.text[block.span.start : block.span.end]
+        return f"{'#' * block.level} {self.text[block.title.start : block.title.end]}".rstrip()
+
+    # what stands below a heading
+
+    def _body(self, part: _Part) -> str:
+        start = self.text.find("\n", part.heading.span.end, part.end)
+        span = Span(part.end if start < 0 else start + 1, part.end)
+        key = part.section.key if part.section else ""
+        if key not in _DATA_SECTIONS and key not in EXECUTABLE_SECTIONS:
+            return _trimmed(self.text[span.start : span.end])
+        return self._blocks(span, key, part.program)
+
+    def _blocks(self, span: Span, key: str, program: Block | None) -> str:
+        """The blocks of a section, with no more than one blank line between them, and one around each fence."""
+        done, at, fenced = "", span.start, False
+        for block in self.blocks:
+            if not span.start <= block.span.start < span.end:
+                continue
+            start = self.text.rfind("\n", 0, block.span.start) + 1
+            between = self.text[at:start]
+            # Link definitions are no blocks.
+            kept = _trimmed(between)
+            apart = fenced or block.fence is not None or "\n\n" in re.sub(r"[ \t]+", "", "\n" * bool(done) + between)
+            done += ("\n\n" + kept if done else kept) if kept else ""
+            done += ("\n\n" if apart or kept else "\n") if done else ""
+            done += self._block(block, start, key, program)
+            at, fenced = block.span.end, block.fence is not None
+        rest = _trimmed(self.text[at : span.end])
+        return f"{done}\n\n{rest}" if done and rest else done or rest
+
+    def _block(self, block: MarkdownBlock, start: int, key: str, program: Block | None) -> str:
+        if block.kind == "list" and key in _DATA_SECTIONS:
+            return format_list(self.source, block.span, rows=key in ("parameters", "requires", "inputs"))
+        if block.fence and program and key in EXECUTABLE_SECTIONS and _holds(block.fence, program):
+            return self._fence(block.fence, program)
+        return self.text[start : block.span.end]
+
+    def _fence(self, fence: FenceParts, program: Block) -> str:
+        opening = self.text[fence.opening.start : fence.opening.end]
+        label = opening.lstrip(opening[0])
+        mark = opening[: len(opening) - len(label)]
+        code = format_code(self.source, fence.content, program)
+        return f"{mark}{label.strip()}\n{code}{mark}"
+
+
+def _holds(fence: FenceParts, program: Block) -> bool:
+    return fence.label in PROSE_LABELS and bool(program.statements) and fence.content.covers(program.span)
+
+
+def _field(line: str) -> str:
+    match = _FIELD.match(line)
+    return f"{match['key']}: {match['value']}" if match else line
+
+
+def _trimmed(text: str) -> str:
+    """A text without the blank lines at its ends; the indentation of its first line stays."""
+    lines = text.split("\n")
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return "\n".join(lines)
+
+
+def source_of(source: Source) -> Source:
+    """The same file with newlines alone, in which no offset stands between two characters of one line break."""
+    return Source(source.path, source.raw.replace("\r\n", "\n").replace("\r", "\n"))
