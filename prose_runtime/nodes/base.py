@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any
 
 from prose_runtime.text import Source, Span
@@ -17,14 +19,34 @@ class Node:
 
     def children(self) -> Iterator[Node]:
         """The nodes directly below, in source order."""
-        for name in self.__dataclass_fields__:
-            yield from _nodes_in(getattr(self, name))
+        for name in _holding_nodes(type(self)):
+            value = getattr(self, name)
+            if isinstance(value, Node):
+                yield value
+            elif value:
+                yield from _nodes_in(value)
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, in source order."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
+        waiting: list[Node] = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(list(node.children())))
+
+
+_PLAIN = frozenset("str int float bool None Span Source Any Mapping tuple".split())
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@cache
+def _holding_nodes(kind: type[Node]) -> tuple[str, ...]:
+    """The fields of a kind of node whose declared type lets them hold nodes, in order."""
+    return tuple(
+        field.name
+        for field in fields(kind)
+        if not str(field.type).startswith("Literal") and set(_WORD.findall(str(field.type))) - _PLAIN
+    )
 
 
 def _nodes_in(value: Any) -> Iterator[Node]:
