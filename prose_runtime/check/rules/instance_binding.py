@@ -28,8 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.diagnostics import did_you_mean
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -39,12 +38,14 @@ def find(facts: Facts) -> Iterator[Finding]:
         inputs = [*facts.inputs_of(pattern)]
         for name in instance.bindings:
             if name not in slots and name not in inputs:
-                help_ = did_you_mean(name, slots) or _options("slots", slots)
-                yield Finding(facts.word(instance.span, name), f"`{name}` is no slot of `{pattern.name}`", help_)
+                span = facts.word(instance.span, name)
+                help_, fix = meant(span, name, slots, _options("slots", slots))
+                yield Finding(span, f"`{name}` is no slot of `{pattern.name}`", help_, fix=fix)
         for name in instance.config:
             if name not in config and name not in inputs:
-                help_ = did_you_mean(name, config) or _options("config items", config)
-                yield Finding(facts.word(instance.span, name), f"`{name}` is no config item of `{pattern.name}`", help_)
+                span = facts.word(instance.span, name)
+                help_, fix = meant(span, name, config, _options("config items", config))
+                yield Finding(span, f"`{name}` is no config item of `{pattern.name}`", help_, fix=fix)
 
 
 def _options(what: str, names: list[str]) -> str:

@@ -73,13 +73,9 @@ def _at_once(frame: Frame) -> bool:
 
 
 def _reads(use: Use, target: n.Name, construct: Span, facts: Facts) -> bool:
-    if (
-        use.name.id != target.id
-        or not construct.covers(use.name.span)
-        or use.kind not in ("expression", "interpolation")
-    ):
+    if use.name.id != target.id or use.kind not in ("expression", "interpolation"):
         return False
-    return not any(append.target is use.name for append in facts.all(n.Append))
+    return construct.covers(use.name.span) and not any(append.target is use.name for append in facts.all(n.Append))
 
 
 RULE = Rule("list-read-in-branch", "warning", find, __doc__)

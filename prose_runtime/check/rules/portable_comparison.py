@@ -32,10 +32,7 @@ _VALUES = frozenset({"+", "-", "*", "/", "%", "or"})
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Comparisons outside of conditions, the outermost ones. The bodies of filters ask as conditions do."""
-    asking = {
-        stage.body.statements[-1] for stage in facts.all(n.Stage) if stage.kind == "filter" and stage.body.statements
-    }
-    filters = [statement.span for statement in asking]
+    filters = [stage.body.span for stage in facts.all(n.Stage) if stage.kind == "filter"]
     found = [node for node in facts.all(n.Binary, n.Predicate, n.Unary) if _compares(node)]
     for node in outermost(outside_conditions(found, facts)):
         if not any(span.covers(node.span) for span in filters):

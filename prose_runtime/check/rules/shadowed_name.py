@@ -1,9 +1,9 @@
 """A name that is set where nobody outside can see it.
 
 What it does
-    Reports a `let` or an assignment in a parallel branch or iteration, or in a pipeline body, of a name that is bound
-    outside of it and read behind it; the assignment of a field of such a value; and an assignment without `let` of an
-    outer name in a block.
+    Reports an assignment in a parallel branch or iteration, or in a pipeline body, of a name that is bound outside of
+    it and read behind it; in an iteration also a `let`, and everywhere the assignment of a field of such a value. In a
+    block it reports every assignment without `let` of an outer name.
 
 Why
     These bodies work on a copy of the names around them. What is set inside stays inside, and the reader further down
@@ -55,10 +55,15 @@ def find(facts: Facts) -> Iterator[Finding]:
             if any(b.kind in ("loop", "index", "parameter", "item", "catch") for b in bindings):
                 continue
             outer = _outer(name, frame, facts)
-            first = next((b for b in bindings if b.kind in ("let", "assign")), None)
+            first = next((b for b in bindings if _sets(b, frame)), None)
             if first and outer is not None and _matters(name, frame, bindings, facts):
                 yield _finding(name, first.span, frame, outer)
     yield from _fields(facts)
+
+
+def _sets(binding: Binding, frame: Frame) -> bool:
+    """Whether a binding looks as if it were meant to set the outer name: a ``let`` in a branch may be a local one."""
+    return binding.kind == "assign" or (binding.kind == "let" and frame.kind == "iteration")
 
 
 def _outer(name: str, frame: Frame, facts: Facts) -> n.Node | None:

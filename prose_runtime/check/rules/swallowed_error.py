@@ -47,9 +47,9 @@ def find(facts: Facts) -> Iterator[Finding]:
 def _tells(node: n.Node, catch: n.Catch) -> bool:
     if isinstance(node, n.Return):
         return node.value is not None and not (isinstance(node.value, n.Constant) and node.value.value is None)
-    return isinstance(node, _TELLING) or (
-        isinstance(node, n.Name) and catch.var is not None and node.id == catch.var.id
-    )
+    if isinstance(node, n.Name):
+        return catch.var is not None and node.id == catch.var.id
+    return isinstance(node, _TELLING)
 
 
 RULE = Rule("swallowed-error", "warning", find, __doc__)

@@ -27,9 +27,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prose_runtime import nodes as n
-from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
 from prose_runtime.check.scope import Use
-from prose_runtime.diagnostics import did_you_mean
+from prose_runtime.diagnostics import Edit, Fix, did_you_mean
 
 _ELSEWHERE = {"None": "null", "nil": "null", "undefined": "null", "True": "true", "False": "false"}
 
@@ -41,7 +41,8 @@ def find(facts: Facts) -> Iterator[Finding]:
         if use.kind != "expression" or name in facts.scopes.known_in(use.frame):
             continue
         if facts.scopes.bound_anywhere(name) is None:
-            yield Finding(use.name.span, f"`{name}` is not defined", _help(use, facts))
+            help_, fix = _help(use, facts)
+            yield Finding(use.name.span, f"`{name}` is not defined", help_, fix=fix)
     in_strings = {node.value for node in facts.all(n.Interpolation)}
     for node in facts.all(n.MadeName):
         if node.pattern not in facts.scopes.made and node not in in_strings:
@@ -49,14 +50,16 @@ def find(facts: Facts) -> Iterator[Finding]:
             yield Finding(node.span, f"no name `{facts.text(node.span)}` is made", help_)
 
 
-def _help(use: Use, facts: Facts) -> str:
+def _help(use: Use, facts: Facts) -> tuple[str | None, Fix | None]:
     name, known = use.name.id, facts.scopes.known_in(use.frame)
     if name in _ELSEWHERE:
-        return f"write `{_ELSEWHERE[name]}`"
+        word = _ELSEWHERE[name]
+        return f"write `{word}`", Fix(f"Write `{word}`", (Edit(use.name.span, word),))
     left, dash, right = name.partition("-")
     if dash and left in known and (right in known or right.isdigit()):
-        return f"`{name}` is one name; a subtraction needs blanks: `{left} - {right}`"
-    return did_you_mean(name, known) or "bind it with `let`, or declare it under Parameters"
+        fix = Fix("Subtract", (Edit(use.name.span, f"{left} - {right}"),), safe=False)
+        return f"`{name}` is one name; a subtraction needs blanks: `{left} - {right}`", fix
+    return meant(use.name.span, name, known, "bind it with `let`, or declare it under Parameters")
 
 
 RULE = Rule("undefined-name", "error", find, __doc__)

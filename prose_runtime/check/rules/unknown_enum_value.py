@@ -46,7 +46,8 @@ def find(facts: Facts) -> Iterator[Finding]:
 def _enums(facts: Facts) -> dict[str, list[str]]:
     """The options of config items and inputs that nothing else sets."""
     found = {}
-    for item in (*facts.spec.config, *facts.scopes.inputs.values()):
+    items: list[n.ConfigItem | n.Parameter] = [*facts.spec.config, *facts.scopes.inputs.values()]
+    for item in items:
         kind = read_type(item.type) if item.type else None
         if kind and kind.kind == "enum" and not facts.scopes.bound_anywhere(item.name):
             found[item.name] = [str(option) for option in kind.options]

@@ -26,9 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
 from prose_runtime.check.subjects import TEST_KIND, find_subject
-from prose_runtime.diagnostics import did_you_mean
 
 _SERVICES = ("default", "judge")
 
@@ -46,7 +45,8 @@ def find(facts: Facts) -> Iterator[Finding]:
         if fixture.name not in (*known, *_SERVICES):
             listed = f"it has {', '.join(f'`{name}`' for name in known)}" if known else "it takes none"
             message = f"`{fixture.name}` is no input, config item or slot of {subject.name}"
-            yield Finding(fixture.name_span, message, did_you_mean(fixture.name, known) or listed)
+            help_, fix = meant(fixture.name_span, fixture.name, known, listed)
+            yield Finding(fixture.name_span, message, help_, fix=fix)
 
 
 RULE = Rule("unknown-fixture", "error", find, __doc__)

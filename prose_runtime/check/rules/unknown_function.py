@@ -22,8 +22,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prose_runtime import nodes as n
-from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.diagnostics import did_you_mean
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
+from prose_runtime.diagnostics import Edit, Fix
+from prose_runtime.text import Span
 
 FUNCTIONS = frozenset("len min max sum range join split lower upper trim round keys values json group".split())
 """The small functions of LANGUAGE.md section 3."""
@@ -35,18 +36,22 @@ def find(facts: Facts) -> Iterator[Finding]:
     """Calls of unknown functions."""
     for call in facts.all(n.FunctionCall):
         if call.name not in FUNCTIONS:
-            yield Finding(call.name_span, f"there is no function `{call.name}`", _help(call.name, facts))
+            help_, fix = _help(call, facts)
+            yield Finding(call.name_span, f"there is no function `{call.name}`", help_, fix=fix)
 
 
-def _help(name: str, facts: Facts) -> str:
+def _help(call: n.FunctionCall, facts: Facts) -> tuple[str | None, Fix | None]:
+    name, span = call.name, call.name_span
     declared = facts.scopes.start.get(name)
     if isinstance(declared, n.BlockDef):
-        return f"`{name}` is a block: write `do {name}(...)`"
+        fix = Fix("Write `do`", (Edit(Span(span.start, span.start), "do "),))
+        return f"`{name}` is a block: write `do {name}(...)`", fix
     if isinstance(declared, n.Slot | n.Spec | n.Instance | n.Use):
-        return f"write `call {name}(...)`"
+        return f"write `call {name}(...)`", None
     if name in _MEANT:
-        return f"did you mean `{_MEANT[name]}`?"
-    return did_you_mean(name, FUNCTIONS) or "the functions are " + ", ".join(sorted(FUNCTIONS))
+        fix = Fix(f"Write `{_MEANT[name]}`", (Edit(span, _MEANT[name]),), safe=False)
+        return f"did you mean `{_MEANT[name]}`?", fix
+    return meant(span, name, FUNCTIONS, "the functions are " + ", ".join(sorted(FUNCTIONS)))
 
 
 RULE = Rule("unknown-function", "error", find, __doc__)

@@ -28,9 +28,8 @@ from collections.abc import Iterator
 
 from prose_runtime import nodes as n
 from prose_runtime.check.arguments import MODIFIERS, Signature, may_spread, passed, signature
-from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
 from prose_runtime.check.tables import Target
-from prose_runtime.diagnostics import did_you_mean
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -49,13 +48,14 @@ def _argument(argument: n.Argument, target: Target, takes: Signature, left: list
     name = argument.name
     if name is None or name in takes.names or name in takes.extra or name in MODIFIERS:
         return
-    close = did_you_mean(name, left if target.slot is not None else takes.names)
+    span = argument.name_span or argument.span
+    close, fix = meant(span, name, left if target.slot is not None else takes.names)
     harmless = may_spread(argument, takes) or (target.slot is not None and not set(left) & set(takes.needed))
     if close is None and harmless:
         return
     known = ", ".join(f"`{known}`" for known in takes.names)
     help_ = close or (f"it takes {known}" if known else "it takes no inputs")
-    yield Finding(argument.name_span or argument.span, f"`{name}` is no input of `{target.name}`", help_)
+    yield Finding(span, f"`{name}` is no input of `{target.name}`", help_, fix=fix)
 
 
 RULE = Rule("unknown-input", "warning", find, __doc__)

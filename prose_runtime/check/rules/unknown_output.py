@@ -23,9 +23,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
 from prose_runtime.check.subjects import TEST_KIND, find_subject
-from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.text import Span
 
 
@@ -44,8 +43,8 @@ def find(facts: Facts) -> Iterator[Finding]:
         name = re.split(r"[.\[]", expectation.path)[0]
         if name not in (*outputs, "result"):
             span = Span(expectation.path_span.start, expectation.path_span.start + len(name))
-            help_ = did_you_mean(name, outputs) or f"it declares {', '.join(f'`{known}`' for known in outputs)}"
-            yield Finding(span, f"{subject.name} declares no output `{name}`", help_)
+            help_, fix = meant(span, name, outputs, f"it declares {', '.join(f'`{known}`' for known in outputs)}")
+            yield Finding(span, f"{subject.name} declares no output `{name}`", help_, fix=fix)
 
 
 RULE = Rule("unknown-output", "warning", find, __doc__)

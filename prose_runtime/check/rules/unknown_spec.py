@@ -22,8 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.diagnostics import did_you_mean
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -39,7 +38,8 @@ def find(facts: Facts) -> Iterator[Finding]:
             yield Finding(missing.span, f"`{missing.name}` cannot be used: {missing.detail}")
         else:
             message = f"there is no {what} `{missing.name}` in this folder, the project or the library"
-            yield Finding(missing.span, message, did_you_mean(missing.name, missing.known))
+            help_, fix = meant(missing.span, missing.name, missing.known)
+            yield Finding(missing.span, message, help_, fix=fix)
 
 
 RULE = Rule("unknown-spec", "error", find, __doc__)

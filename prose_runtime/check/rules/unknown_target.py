@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from prose_runtime import nodes as n
 from prose_runtime.check.resolve import FOREIGN, Unresolved
-from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
 from prose_runtime.diagnostics import did_you_mean
 
 
@@ -35,9 +35,10 @@ def find(facts: Facts) -> Iterator[Finding]:
     for missing in facts.resolution.unresolved:
         if missing.wanted in ("target", "block", "agent") and missing.reason != "list":
             message, help_ = _text(missing)
+            close, fix = meant(missing.span, missing.name, missing.known)
             if missing.wanted == "target" and isinstance(facts.scopes.start.get(missing.name), n.Agent):
                 message, help_ = f"`{missing.name}` is an agent", f"write `session: {missing.name}`"
-            yield Finding(missing.span, message, help_)
+            yield Finding(missing.span, message, help_, fix=fix if help_ == close else None)
 
 
 def _text(missing: Unresolved) -> tuple[str, str | None]:

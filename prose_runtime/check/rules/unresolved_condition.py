@@ -24,8 +24,7 @@ from collections.abc import Iterator
 
 from prose_runtime import nodes as n
 from prose_runtime.check.mentions import known
-from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.diagnostics import did_you_mean
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
 
 _SIGNS = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="})
 
@@ -39,10 +38,10 @@ def find(facts: Facts) -> Iterator[Finding]:
         formal = _formal(clause.expr)
         for node in clause.expr.walk():
             if isinstance(node, n.Name) and node.id not in visible:
-                close = did_you_mean(node.id, visible)
+                close, fix = meant(node.span, node.id, visible)
                 if formal or (close and _bare(clause.expr)):
                     message = f"`{node.id}` is not defined, so this condition is read as English"
-                    yield Finding(node.span, message, close)
+                    yield Finding(node.span, message, close, fix=fix)
 
 
 def _formal(expr: n.Expr) -> bool:

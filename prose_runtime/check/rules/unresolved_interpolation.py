@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.check.rule import Facts, Finding, Rule, meant
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -35,7 +35,8 @@ def find(facts: Facts) -> Iterator[Finding]:
         close = get_close_matches(name, sorted(known), n=1, cutoff=0.75)
         if close:
             message = f"`{name}` in this text names nothing and stays as written"
-            yield Finding(use.name.span, message, f"did you mean `{close[0]}`?")
+            help_, fix = meant(use.name.span, name, close)
+            yield Finding(use.name.span, message, help_, fix=fix)
 
 
 RULE = Rule("unresolved-interpolation", "warning", find, __doc__)
