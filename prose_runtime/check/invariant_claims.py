@@ -11,6 +11,12 @@ Terms = tuple[tuple[int, tuple[str, ...]], ...]
 EVERYBODY = "*"
 """As the name of a role: all roles of the spec."""
 
+BOTH = "2"
+"""The two roles of a spec that has two."""
+
+MEMBERS = "[]"
+"""The only list slot of a spec."""
+
 
 @dataclass(frozen=True, slots=True)
 class NeverSees:

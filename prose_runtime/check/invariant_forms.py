@@ -14,7 +14,9 @@ from itertools import pairwise
 from typing import Any, cast
 
 from prose_runtime.check.invariant_claims import (
+    BOTH,
     EVERYBODY,
+    MEMBERS,
     Claim,
     Count,
     Grows,
@@ -55,16 +57,18 @@ _FRAGMENTS = {
     "round": r"(?P<round> \$round)?",
     "each_other": (
         r"(?:(?:{outputs} of )?\$other|\$others(?: {outputs})?"
-        r"|{outputs} of (?:another|other|any other|others)(?: @\d+| one)?|(?:another|other) @\d+(?:'s?)? {noun})"
+        r"|{outputs} of (?:another|other|any other|others)(?: @\d+| one)?"
+        r"|(?:another|other) @\d+(?:'s?)? {noun}|another {noun} of @\d+)"
     ),
+    "each_time": r"(?: (?:in|for|on|at) (?:all|each|every|any)(?: of (?:its|their))? calls?| (?:each|every) times)?",
     "into": (
         r"(?:reach(?:es)?|(?:is |are )?(?:passed|shown|handed|given|sent|known|visible|fed) (?:in)?to|flows? (?:in)?to"
         r"|goes to|go to|runs to|leaks? to|arrives? at|(?:is |are )?seen by|influences?)"
     ),
     "of_pattern": (
-        r"(?:of|about|that|which)?(?: (?:it|they|this))?(?: (?:is|are|belongs?|takes?|runs?|be|being))?(?: part)?"
-        r"(?: (?:of|in|to|inside|within))?(?: (?:name of|surrounding|whole|calling|larger|overall|existence of))?"
-        r" (?:pattern|orchestration|protocol|composition|choreography)(?:'s name| as such| itself)?"
+        r"(?:(?:of|about|that|which) )?(?:(?:it|they|this) )?(?:(?:is|are|belongs?|takes?|runs?|be|being) )?(?:part )?"
+        r"(?:(?:of|in|to|inside|within) )?(?:(?:name of|surrounding|whole|calling|larger|overall|existence of) )?"
+        r"(?:pattern|orchestration|protocol|composition|choreography)(?:'s name| as such| itself)?"
     ),
     "guards": r"(?: all| both| every| each)? (?P<guard>{roles})",
     "yes": (
@@ -110,11 +114,30 @@ def read(text: str, vocabulary: Vocabulary) -> tuple[list[Claim], list[str]]:
         unknown = found.unknown
         if unknown:
             break
-        parts = [claims_of(plain(part)) for part in sentences(found.text)]
+        parts = [clauses_of(plain(part)) for part in sentences(found.text)]
         if parts and all(parts):
             claims = [named(claim, found.names) for part in parts for claim in part or ()]
-            return [settled(claim, vocabulary) for claim in claims], unknown
+            known = [made for claim in claims if (made := settled(claim, vocabulary)) is not None]
+            return known if len(known) == len(claims) else [], unknown
     return [], unknown
+
+
+@lru_cache(maxsize=2048)
+def clauses_of(text: str) -> tuple[Claim, ...] | None:
+    """As ``claims_of``, also for two clauses with one subject, or one each."""
+    whole = claims_of(text)
+    if whole:
+        return whole
+    for match in _JOINT.finditer(text):
+        left, right = claims_of(text[: match.start()]), text[match.end() :]
+        subject = _compiled("{who}(?= )").match(text)
+        rest = claims_of(right) or (claims_of(f"{subject['who']} {right}") if subject else None)
+        if left and rest:
+            return (*left, *rest)
+    return None
+
+
+_JOINT = re.compile(r",? (?:and|but|while) ")
 
 
 @lru_cache(maxsize=2048)
@@ -143,13 +166,22 @@ def named(claim: Claim, table: dict[str, str]) -> Claim:
     return _changed(claim, changed)
 
 
-def settled(claim: Claim, vocabulary: Vocabulary) -> Claim:
-    """The same claim with all roles for "every role"."""
-    changed = {}
+def settled(claim: Claim, vocabulary: Vocabulary) -> Claim | None:
+    """The same claim with the roles that are meant by "every role", "both" or "the members"; None when that is open."""
+    lists = [role for role in vocabulary.roles if role in vocabulary.lists]
+    meant = {
+        EVERYBODY: vocabulary.roles,
+        BOTH: vocabulary.roles if len(vocabulary.roles) == 2 else (),
+        MEMBERS: tuple(lists) if len(lists) == 1 else (),
+    }
+    changed: dict[str, Any] = {}
     for field in fields(claim):
         value = getattr(claim, field.name)
-        if isinstance(value, tuple) and EVERYBODY in value:
-            changed[field.name] = vocabulary.roles
+        word = next((word for word in meant if isinstance(value, tuple) and word in value), None)
+        if word is not None:
+            changed[field.name] = meant[word]
+            if not meant[word]:
+                return None
     return _changed(claim, changed) if changed else claim
 
 
@@ -166,7 +198,14 @@ _MARK = re.compile(r"[@#]\d+")
 def _roles(text: str | None) -> tuple[str, ...]:
     """The roles that a subject names; everybody when it names none."""
     marks = tuple(mark for mark in _MARK.findall(text or "") if mark[0] == "@")
-    return marks or (EVERYBODY,)
+    if marks:
+        return marks
+    if re.search(r"\bmembers?\b", text or ""):
+        return (MEMBERS,)
+    return (BOTH,) if _PAIR.search(text or "") else (EVERYBODY,)
+
+
+_PAIR = re.compile(r"\b(?:sides?|part(?:y|ies)|two|they|them)\b|^(?:both|neither)$")
 
 
 def _split(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -323,7 +362,7 @@ def _counted_each(match: re.Match[str]) -> Found:
 
 def _in_order(match: re.Match[str]) -> Found:
     marks = _roles(match["who"])
-    if EVERYBODY in marks:
+    if not marks[0].startswith("@"):
         return None
     if len(marks) == 1:
         return [InOrder(marks)]
@@ -382,8 +421,8 @@ FORMS: tuple[tuple[str, str, Callable[[re.Match[str]], Found]], ...] = (
         _independent,
     ),
     ("isolated", r"{who} (?:is|are) (?:mutually )?isolated from \$other{round}", _mutual),
-    ("same", "{who} sees (?:exactly )?same (?P<what>inputs?|(?:input )?{names}|things?)", _same),
-    ("identical", "{who} sees (?:exactly )?identical (?P<what>inputs?|{names})", _same),
+    ("same", "{who} sees (?:exactly )?same (?P<what>inputs?|(?:input )?{names}|things?){each_time}", _same),
+    ("identical", "{who} sees (?:exactly )?identical (?P<what>inputs?|{names}){each_time}", _same),
     ("inputs of", "inputs of {who} (?:is|are) (?P<what>same|identical)", _same),
     ("same", "same (?P<what>inputs?|{names}) (?:(?:is |are )?(?:given|passed)|goes|go|runs) to {who}", _same),
     ("never sees", "{who} never sees {each_other}{round}", _mutual),

@@ -48,11 +48,20 @@ def marked(sentence: str, vocabulary: Vocabulary, *, bare_values: bool = False) 
     """Put marks for names. ``bare_values``: names that are no roles count without backticks, too."""
     found = Marked()
     text = _TICKED.sub(lambda match: _ticked(match[1].strip(), vocabulary, found), sentence)
+    text = _pattern_named(text, vocabulary)
     text = _bare(text, {form: role for role in vocabulary.roles for form in _forms(role)}, "@", found)
     if bare_values:
         text = _bare(text, {name.lower(): name for name in vocabulary.values}, "#", found)
     found.text = text
     return found
+
+
+def _pattern_named(text: str, vocabulary: Vocabulary) -> str:
+    """The pattern under its own name, behind an article so that it is a thing and no verb."""
+    if vocabulary.pattern in vocabulary.roles or not vocabulary.pattern:
+        return text
+    words = r"[-_ ]".join(map(re.escape, re.split(r"[-_\s]+", vocabulary.pattern)))
+    return re.sub(rf"\b(?:the|a|an|this) {words}\b", "the pattern", text, flags=re.IGNORECASE)
 
 
 def _ticked(name: str, vocabulary: Vocabulary, found: Marked) -> str:
@@ -73,9 +82,9 @@ def _ticked(name: str, vocabulary: Vocabulary, found: Marked) -> str:
 def _no_name(name: str, vocabulary: Vocabulary, found: Marked) -> str:
     if name.lower() == vocabulary.pattern.lower():
         return "the pattern"
-    factors = [word.strip() for word in re.split(r"[*×]", name)]
-    if len(factors) > 1:
-        return " * ".join(_ticked(word, vocabulary, found) for word in factors)
+    terms = re.split(r"\s*([*×+])\s*", name)
+    if len(terms) > 1:
+        return " ".join(word if word in "*×+" else _ticked(word, vocabulary, found) for word in terms).replace("×", "*")
     if _PLAIN_NAME.fullmatch(name):
         found.unknown.append(name)
     return name if name.isdigit() else "?"
@@ -137,10 +146,17 @@ _NUMBERS = dict(zip("one two three four five six seven eight nine ten".split(), 
 _ROUND = r"(?:round|iteration|cycle|pass|turn|attempt|step|exchange)"
 _WITHIN = r"(?:in|within|during|per|for|of)"
 
+_ROLES = r"(?:@\d+(?:'s?)?(?:,? (?:and|or|nor) |, ))*@\d+"
+
 _REWRITES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"[’‘]", "'"),
-    (r"\*\*?|__", ""),
+    (r"\*\*|__|(?<!\S)\*(?=\S)|(?<=\S)\*(?!\S)", ""),
     (r"\([^()]*\)", " "),
+    (
+        rf"\bwhat ({_ROLES}) (?:writes?|says?|answers?|produces?|decides?|thinks?|wrote|said|reports?)\b",
+        r"output of \1",
+    ),
+    (r"\b(?:every|each|all|any) (@\d+) (?:calls?|invocations?)\b", r"calls of \1"),
     (r"\s+[—–]\s.*$|\s-\s.*$|,? (?:so that|because|since|in order to|otherwise) .*$", ""),
     (r"\b(?:the|a|an)\s+(?=\S)", ""),
     (r"\b(?:or|nor) that of\b", "or"),
@@ -166,6 +182,7 @@ _REWRITES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         r"|(?:is|are) allowed to)\b",
         "",
     ),
+    (r"\b(?:has|have) no access to\b", "never sees"),
     (r"\b(?:is|are) only\b", "only"),
     (r"\b(?:(?:is|are|be|being) )?(?:called|invoked|asked|executed|consulted|queried|dispatched)\b", "runs"),
     (
@@ -177,12 +194,14 @@ _REWRITES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         r"|\b(?:see|read|receive|observe|view)s?\b|\bgets?\b(?! to)|\bknows? (?=(?:any )?\w+ (?:of|from) @)",
         "sees",
     ),
+    (r"\bnever runs more than\b", "runs at most"),
+    (r"(@\d+) (?:both|each|all) (?=runs|sees|never)", r"\1 "),
     (r"\bonce\b(?! (?:@|#|all|both|each|every))", "1 times"),
     (r"\btwice\b", "2 times"),
     (r"\bthrice\b", "3 times"),
     (rf"\b({'|'.join(_NUMBERS)}|single) (?={_COUNTED}\b)", lambda match: f"{_NUMBERS.get(match[1], 1)} "),
     (r"\btime\b", "times"),
-    (rf"((?:@\d+(?:'s?)?(?:,? (?:and|or|nor) |, ))*@\d+)'s? ((?:{ADJECTIVE} )*{NOUN})\b", r"\2 of \1"),
+    (rf"({_ROLES})'s? ((?:{ADJECTIVE} )*{NOUN})\b", r"\2 of \1"),
     (r"(@\d+)'s?(?=,| and| or| nor|$)", r"\1"),
     (r"\s+([,;.])", r"\1"),
     (r"\s+", " "),
@@ -197,7 +216,7 @@ def _compiled() -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], 
 
 def plain(text: str) -> str:
     """A marked sentence in few words, lower case, without its dot."""
-    text = text.lower().strip()
+    text = text.lower().strip(" .")
     for pattern, new in _compiled():
         text = pattern.sub(new, text)
     return text.strip(" .,;")
@@ -208,7 +227,7 @@ _LABEL = re.compile(r"^[^@#:]{1,40}: (?=\S)")
 
 def sentences(text: str) -> list[str]:
     """The parts of a marked text that claim something of their own; a short title before them is none."""
-    text = _LABEL.sub("", text.strip())
+    text = _LABEL.sub("", re.sub(r"\*\*|__", "", text.strip()))
     parts = re.split(r";\s+|\.\s+(?=\S)", text)
     return [part for part in parts if part.strip(" .*") and not (len(parts) > 1 and _is_title(part))]
 

@@ -16,10 +16,11 @@ from prose_runtime.diagnostics import Diagnostic, did_you_mean
 from prose_runtime.errors import Cancelled, CheckFailed, Paused, ProseError, RunFailed, UsageError
 from prose_runtime.events import Listener, RunFinished, RunStarted, Status
 from prose_runtime.journal import RunRecord
-from prose_runtime.nodes import Invariant
 from prose_runtime.runtime import interpreter
+from prose_runtime.runtime.delegate import config_defaults
 from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.inputs import check_inputs
+from prose_runtime.runtime.invariants import Watch
 from prose_runtime.runtime.limits import Limits, Meter, exceeded
 from prose_runtime.runtime.needs import check_needs
 from prose_runtime.runtime.program import Program
@@ -129,10 +130,10 @@ async def execute(
     """
     make_room()
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
-    result.invariants = [_unchecked(invariant, prepared.program) for invariant in prepared.analysis.spec.invariants]
     collector = ResultListener(result)
+    watch = Watch(prepared.program, _given(prepared), prepared.slots)
     meter = Meter(prepared.limits)
-    host = LocalHost(journal, meter, [collector, *listeners], reask=reask)
+    host = LocalHost(journal, meter, [collector, watch, *listeners], reask=reask)
     run = Run(host, prepared.wiring, prepared.request.contracts)
     host.emit(RunStarted("", result.run or "", result.spec, prepared.note))
     try:
@@ -148,17 +149,20 @@ async def execute(
         result.error = RunFailed("the program nests too deeply", kind="value")
     finally:
         await prepared.wiring.aclose()
+    result.invariants = watch.close(result.error is None)
+    if result.error is None and prepared.request.contracts != "off":
+        result.error = watch.error(result.invariants)
     result.status = _status(result.error)
     collector.close(meter)
     host.emit(RunFinished("", result.run or "", result.status, result.value, result.as_json()["error"]))
     return result
 
 
-def _unchecked(invariant: Invariant, program: Program) -> dict[str, Any]:
-    """An invariant is never reported as held without a check of its form."""
-    how = "no check exists for a sentence of this form"
-    line = program.where(invariant.span).line
-    return {"text": invariant.text, "line": line, "status": "unchecked", "how": how}
+def _given(prepared: Prepared) -> dict[str, Any]:
+    """The inputs and config of a run, with their defaults."""
+    defaults = {name: row.default for name, row in prepared.analysis.inputs.items() if row.has_default}
+    request = prepared.request
+    return {**config_defaults(prepared.analysis.spec), **defaults, **request.config, **request.inputs}
 
 
 async def _bounded(work: Awaitable[Any], seconds: float | None) -> Any:
