@@ -69,7 +69,10 @@ def find(facts: Facts) -> Iterator[Finding]:
     """Sections of other kinds."""
     kind = facts.spec.kind
     misplaced = _MISPLACED.get(kind, frozenset())
+    programs = [section for section in facts.spec.sections if section.key in _PROGRAM]
     for section in facts.spec.sections:
+        if section in programs and len(programs) > 1:
+            continue  # a second program is a fault of its own
         if section.key in misplaced:
             title = facts.text(section.title_span)
             message = f"a {kind} has no section `{title}`"
@@ -79,8 +82,7 @@ def find(facts: Facts) -> Iterator[Finding]:
 def _instead(section: Section, facts: Facts) -> tuple[str, tuple[()], Fix | None]:
     program = _PROGRAM_OF.get(facts.spec.kind)
     if section.key in ("delegation", "execution") and program and program != "Delegation Loop":
-        alone = not facts.spec.section(program.lower())
-        fix = Fix(f"Call it {program}", (Edit(section.title_span, program),)) if alone else None
+        fix = Fix(f"Call it {program}", (Edit(section.title_span, program),))
         return f"its program stands under ### {program}", (), fix
     home = _HOME.get(section.key, "another kind of spec")
     if home == "a pattern":

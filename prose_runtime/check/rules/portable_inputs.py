@@ -49,7 +49,7 @@ def _fix(call: n.Call, facts: Facts) -> Fix | None:
     whole = facts.text(call.span)
     if call.spread or "\n" in whole or "#" in whole or not ends_its_line(source, call.span):
         return None
-    if any(argument.name is None for argument in call.args) or _nested(call, facts):
+    if not whole.startswith("call") or any(argument.name is None for argument in call.args) or _nested(call, facts):
         return None
     blanks = "\n" + indentation(source, call.span) + "  "
     lines = "".join(f"{blanks}{argument.name}: {facts.text(argument.value.span)}" for argument in call.args)

@@ -39,8 +39,11 @@ def find(facts: Facts) -> Iterator[Finding]:
             continue
         needed = [item for item in slot.requires if not item.optional]
         given = [argument for argument in call.args if argument.name not in MODIFIERS]
-        if all(item.name for item in needed) or len(given) >= len(needed):
+        names = {argument.name for argument in given}
+        if len(given) >= len(needed) or all(item.name for item in needed):
             continue
+        if any(item.name and item.name not in names for item in needed):
+            continue  # a missing name is a fault of its own
         asked = "; ".join(item.text for item in needed)
         message = f"`{target.name}` requires {len(needed)} things, and this call passes {len(given)}"
         yield Finding(call.target.span, message, f"it requires: {asked}")

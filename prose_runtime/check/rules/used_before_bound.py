@@ -47,7 +47,7 @@ def find(facts: Facts) -> Iterator[Finding]:
 def unreached(facts: Facts, order: Order) -> Iterator[tuple[Use, list[Binding]]]:
     """Uses of names that are bound in their frames, but nowhere from where the value could come."""
     for use in facts.scopes.uses:
-        if use.kind == "word" or use.name.id in facts.scopes.start:
+        if use.kind in ("word", "target") or use.name.id in facts.scopes.start:
             continue
         bindings = order.bindings(use)
         if not bindings or any(order.reaches(binding, use.name.span) for binding in bindings):
