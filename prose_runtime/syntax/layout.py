@@ -377,7 +377,7 @@ class _Tree:
             left = stack.pop()
         indent, block = stack[-1]
         if line.indent > indent:
-            if left is not None:
+            if left is not None and not self._goes_on_with_item(block[-1], line):
                 stack.append(left)
                 self._between(line)
             elif len(stack) > MAX_DEPTH:
@@ -389,6 +389,10 @@ class _Tree:
         elif line.indent < indent:
             self._indentation(line, "this line is indented less than the first line of its program")
         stack[-1][1].append(line)
+
+    def _goes_on_with_item(self, item: Line, line: Line) -> bool:
+        """Whether a line stands right below the first key of ``- key:``, behind deeper lines that belong to the key."""
+        return self.out.source.text.startswith("- ", item.start) and line.indent == item.indent + 2
 
     def _between(self, line: Line) -> None:
         if not line.stage:

@@ -15,10 +15,11 @@ _KEY = re.compile(r"(?P<quote>[\"']?)(?P<key>[A-Za-z_][\w.-]*)(?P=quote)\s*:(?=\
 HEADS = frozenset("session resume parallel loop try do".split())
 """Words before a colon that begin a statement, and are no keys where either may stand."""
 
-_EFFECT = re.compile(r"(?P<word>[a-z][\w-]*)[ \t]+(?=[\w\"'{(\[])(?P<text>\S.*?)\s*\Z", re.DOTALL)
+_EFFECT = re.compile(r"(?P<word>[a-z][\w-]*)[ \t]+(?=[\w\"'{(\[])(?P<text>\S.*)\Z", re.DOTALL)
 _ASSIGNS = re.compile(r"[^\"]*\s=\s")
 _SENTENCE_ENDS = (".", "!", "?", ",", ";", ":")
 _MOST_WORDS = 16
+_LONGEST = 2000
 
 
 def key_of(text: str, span: Span) -> str | None:
@@ -48,6 +49,8 @@ def as_text(source: Source, span: Span) -> Template:
 
 def effect(text: str, span: Span) -> Effect | None:
     """A line such as ``escalate topic to the owner``, unless it is a slip that is known or a sentence."""
+    if span.end - span.start > _LONGEST:
+        return None
     match = _EFFECT.match(text, span.start, span.end)
     if match is None or _ASSIGNS.match(match["text"]) or match["text"].endswith(_SENTENCE_ENDS):
         return None

@@ -56,9 +56,15 @@ def _split_item(text: str, line: Line) -> None:
         return
     column = line.indent + first.start - line.start
     pair = Line(first.start, line.end, column)
-    deeper = next((i for i, child in enumerate(line.children) if child.indent <= column), len(line.children))
-    pair.children, line.children = line.children[:deeper], [pair, *line.children[deeper:]]
+    below = next((i for i, child in enumerate(line.children) if not _belongs(text, child, pair)), len(line.children))
+    pair.children, line.children = line.children[:below], [pair, *line.children[below:]]
     line.end = line.start + 1
+
+
+def _belongs(text: str, line: Line, pair: Line) -> bool:
+    """Whether a line belongs to a key. As in YAML, the items of its list may stand right below it."""
+    item = line.indent == pair.indent and text[pair.end - 1] == ":" and text.startswith("- ", line.start)
+    return item or line.indent > pair.indent
 
 
 def _split_stages(text: str, line: Line) -> None:

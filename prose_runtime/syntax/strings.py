@@ -13,8 +13,8 @@ NAME = r"[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?"
 """An identifier. It may hold ``-`` but not end with it."""
 
 _VALUE = rf"\{{{NAME}(?:\.{NAME})*\}}"
-MADE = rf"[A-Za-z_][A-Za-z0-9_-]*(?:{_VALUE}[A-Za-z0-9_-]*)+"
-"""A name that is made of letters and values: ``research_{trend}``."""
+MADE = rf"[A-Za-z_][A-Za-z0-9_-]*(?:{_VALUE}[A-Za-z0-9_-]*){{1,8}}"
+"""A name that is made of letters and at most eight values: ``research_{trend}``."""
 
 TRIPLE = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""', re.DOTALL)
 """A whole triple-quoted literal."""

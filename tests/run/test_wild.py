@@ -26,6 +26,10 @@ from support.oldest import asked, faults, program, run, scripted
         ('let r = []\nadd "a" to r with note "why"', [{"value": "a", "note": "why"}]),
         ("let r = {}\nlet r.b = 3\nr.c = 4", {"b": 3, "c": 4}),
         ("let r =\n  - 1\n  - two: 2\n    three: 3\n  - [3]", [1, {"two": 2, "three": 3}, [3]]),
+        (
+            "let r =\n  - a:\n    - 1\n    - 2\n    b: 3\n  - c:\n      d: 4\n    e: 5",
+            [{"a": [1, 2], "b": 3}, {"c": {"d": 4}, "e": 5}],
+        ),
         ("let r =\n  a: 1\n  b:\n    - 2\n    - 3", {"a": 1, "b": [2, 3]}),
         ("let most = 2\nlet r = 0\nloop until r > 9 (max: {most}):\n  r = r + 1", 2),
         ("let r = 0\nif r == 0 and\n    r < 1 or\n    r > 5:\n  r = 1", 1),
