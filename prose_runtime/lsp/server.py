@@ -27,6 +27,7 @@ from prose_runtime.errors import UsageError
 from prose_runtime.lsp import convert
 from prose_runtime.lsp.completion import completion
 from prose_runtime.lsp.desk import Desk, View
+from prose_runtime.lsp.formatting import formatting
 from prose_runtime.lsp.hover import hover
 from prose_runtime.lsp.index import Index, index_of
 from prose_runtime.lsp.outline import outline
@@ -35,7 +36,10 @@ from prose_runtime.lsp.rename import Refused, definition, rename, renameable
 from prose_runtime.text import Span
 
 PAUSE = 0.15
-"""Seconds without a further key after which a text is checked. A text that takes longer to check gets a longer one."""
+"""Seconds without a further key after which a text is checked; as many as the last check took when that is more."""
+
+LONGEST_PAUSE = 1.0
+"""Seconds of pause at most."""
 
 
 @dataclass(eq=False)
@@ -102,7 +106,7 @@ class ProseServer(LanguageServer):
         self.waiting[uri] = asyncio.ensure_future(self._check_later(uri))
 
     async def _check_later(self, uri: str) -> None:
-        await asyncio.sleep(max(PAUSE, self.took))
+        await asyncio.sleep(max(PAUSE, min(self.took, LONGEST_PAUSE)))
         self.waiting.pop(uri, None)
         if uri in self.desk.papers:
             for one in (uri, *self.desk.dependants(uri)):
@@ -269,6 +273,11 @@ def _changes(server: ProseServer) -> None:
         touched = [one for one in found if one.span.start <= place.end and place.start <= one.span.end]
         actions = convert.quick_fixes(touched, session.uri, session.positions) + _fix_all(session, found)
         return [action for action in actions if _wanted(action, params.context.only)]
+
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    async def formatted(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+        session = server.session(params.text_document.uri)
+        return convert.text_edits(formatting(session.view), session.positions) if session else []
 
 
 def _fix_all(session: Session, found: Sequence[Diagnostic]) -> list[types.CodeAction]:
