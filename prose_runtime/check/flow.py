@@ -23,21 +23,33 @@ __all__ = ["SESSION", "WHETHER", "Findings", "flow_of", "name_in_text", "names_t
 
 
 def flow_of(
-    spec: n.Spec, project: Project, enclosing: n.Spec | None = None, resolution: Resolution | None = None
+    spec: n.Spec,
+    project: Project,
+    enclosing: n.Spec | None = None,
+    *,
+    resolution: Resolution | None = None,
+    within: frozenset[n.Node] | None = None,
 ) -> Findings | None:
     """The flow of a spec, found once; None for a spec that is being looked at already, and for composites.
 
-    ``enclosing`` is the file's spec when this one is an inline component of it.
+    ``enclosing`` is the file's spec when this one is an inline component of it; ``resolution`` and ``within`` are what
+    ``resolve`` and ``collected`` give for it, where that is known already.
     """
     if spec.javascript is not None:
         return None
     if spec not in project.flows:
         project.flows[spec] = None  # a spec that calls itself finds this
-        project.flows[spec] = _walked(spec, project, enclosing, resolution)
+        project.flows[spec] = Walk(_known(spec, project, enclosing, resolution, within)).run()
     return project.flows[spec]
 
 
-def _walked(spec: n.Spec, project: Project, enclosing: n.Spec | None, resolution: Resolution | None) -> Findings:
+def _known(
+    spec: n.Spec,
+    project: Project,
+    enclosing: n.Spec | None,
+    resolution: Resolution | None,
+    within: frozenset[n.Node] | None,
+) -> Known:
     scopes = project.scopes(spec)
     resolved = resolution or resolve(scopes, project, enclosing)
     file = enclosing or spec
@@ -46,10 +58,10 @@ def _walked(spec: n.Spec, project: Project, enclosing: n.Spec | None, resolution
     def inner(callee: n.Spec) -> Findings | None:
         return flow_of(callee, project, file if callee in file.components else None)
 
-    known = Known(
+    return Known(
         spec=spec,
         targets=resolved.targets,
-        collected=collected(spec),
+        collected=collected(spec) if within is None else within,
         visible=scopes.visible,
         inputs=scopes.inputs,
         units=Composed(inner),
@@ -57,7 +69,6 @@ def _walked(spec: n.Spec, project: Project, enclosing: n.Spec | None, resolution
         components=components,
         pattern=names_the_pattern(spec) if _may_name(spec) else None,
     )
-    return Walk(known).run()
 
 
 def names_the_pattern(spec: n.Spec) -> re.Pattern[str]:

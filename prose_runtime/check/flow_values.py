@@ -130,9 +130,10 @@ class State:
     """Names and cells at a point of the program, the conditions it is under, and what they say of the roles.
 
     ``dead``: control does not get here. ``outer`` are the names that a block reads when it is called from here.
+    ``answered`` are the roles that may have been called before.
     """
 
-    __slots__ = ("cells", "control", "dead", "facts", "names", "outer")
+    __slots__ = ("answered", "cells", "control", "dead", "facts", "names", "outer")
 
     def __init__(
         self,
@@ -148,17 +149,19 @@ class State:
         self.facts = facts
         self.outer = outer
         self.dead = False
+        self.answered: frozenset[str] = frozenset()
 
     def copy(self) -> State:
         """A state that can be changed on its own."""
         made = State(dict(self.names), dict(self.cells), self.control, self.facts, self.outer)
         made.dead = self.dead
+        made.answered = self.answered
         return made
 
     def become(self, other: State) -> None:
         """Take over another state."""
         self.names, self.cells, self.control = other.names, other.cells, other.control
-        self.facts, self.dead = other.facts, other.dead
+        self.facts, self.dead, self.answered = other.facts, other.dead, other.answered
 
     # reading
 
@@ -232,10 +235,12 @@ class State:
             if value.data or value.places or value.control:
                 names[name] = change(value)
         for place, cell in cells.items():
-            fields, items = cell.fields, change(cell.items)
-            if fields:
-                fields = {name: change(value) for name, value in fields.items()}
-            cells[place] = Cell(fields, items)
+            if cell is EMPTY:
+                continue
+            items = cell.items if cell.items is NOTHING else change(cell.items)
+            fields = {name: change(value) for name, value in cell.fields.items()}
+            if items is not cell.items or any(fields[name] is not value for name, value in cell.fields.items()):
+                cells[place] = Cell(fields, items)
 
     def put(self, holder: Val, name: str | None, value: Val) -> None:
         """Store a value in a field, or as an element; which of the cells it is may be unknown, so nothing goes."""
@@ -250,6 +255,10 @@ class State:
     def called(self, roles: Iterable[str]) -> None:
         """Roles are called: what they gave before is no longer their latest output."""
         names = frozenset(roles)
+        if not names & self.answered:
+            self.answered |= names
+            return
+        self.answered |= names
         self.facts = frozenset(fact for fact in self.facts if fact.role not in names)
         self._flag(OLDER, names)
 
@@ -327,3 +336,4 @@ def _join_into(made: State, state: State) -> None:
             cells[place] = cell if kept is None else joined_cells(kept, cell)
     made.control = merged(made.control, state.control)
     made.facts = made.facts & state.facts
+    made.answered = made.answered | state.answered

@@ -239,12 +239,12 @@ class Expressions:
         """``[a, b]``."""
         items = NOTHING
         for item in expr.items:
-            items = joined(items, self.value(item, state))
+            items = joined(items, _placed(self.value(item, state), item.span))
         return state.make(expr, Cell({}, items), not self.inside)
 
     def object_expr(self, expr: n.ObjectExpr, state: State) -> Val:
         """``{ a: 1 }``."""
-        fields = {entry.key: self.value(entry.value, state) for entry in expr.entries}
+        fields = {entry.key: _placed(self.value(entry.value, state), entry.span) for entry in expr.entries}
         return state.make(expr, Cell(fields), not self.inside)
 
     def binary(self, expr: n.Binary, state: State) -> Val:
@@ -405,8 +405,7 @@ class Expressions:
 
     def bind(self, name: n.Name, value: Val, state: State) -> None:
         """Give a name its value."""
-        made = Val(going_on(value.data, name.span), value.control, value.places)
-        state.names[name.id] = made.under(state.control)
+        state.names[name.id] = _placed(value, name.span).under(state.control)
 
     def call(self, expr: n.Call, state: State) -> Val:
         """``call x``: a role, a block, or a spec with calls of its own."""
@@ -556,6 +555,11 @@ def is_unit(target: Target) -> bool:
         return True
     spec = target.spec
     return spec is not None and (spec.body is not None or bool(spec.slots) or spec.javascript is not None)
+
+
+def _placed(value: Val, span: Span) -> Val:
+    """The same value, one place further."""
+    return Val(going_on(value.data, span), value.control, value.places) if value.data else value
 
 
 def _first_line(node: n.Node, spec: n.Spec) -> Span:

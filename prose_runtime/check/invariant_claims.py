@@ -37,13 +37,14 @@ class NeverSees:
 class SeesOnly:
     """``who`` sees answers of no other than ``roles``; when ``names`` are given, also no other inputs.
 
-    ``latest``: only the latest answers.
+    ``latest``: only the latest answers. ``inputs``: the claim is about these inputs of the calls alone.
     """
 
     who: tuple[str, ...]
     roles: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     latest: bool = False
+    inputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +123,12 @@ class Grows:
 
 @dataclass(frozen=True, slots=True)
 class Reaches:
-    """What ``roles`` answer, or the values ``names``, reach ``who``."""
+    """What ``roles`` answer, or the values ``names``, reach ``who``, by one of ``inputs`` when there are any."""
 
     who: tuple[str, ...]
     roles: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
 
 
 Claim = (

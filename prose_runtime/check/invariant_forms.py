@@ -40,6 +40,7 @@ Found = list[Claim] | None
 _FRAGMENTS = {
     "and": r"(?:,? (?:and|or|nor) |, |/)",
     "roles": r"@\d+(?:{and}@\d+)*",
+    "values": r"#\d+(?:{and}#\d+)*",
     "names": r"[@#]\d+(?:{and}[@#]\d+)*",
     "every": r"(?:(?:all|each|every|any|both|none|neither|no|of|calls|call|members|member|single|one|different) )*",
     "anybody": (
@@ -272,9 +273,27 @@ _ITEM = (
 
 
 def _sees_only(match: re.Match[str]) -> Found:
-    who, rest = _roles(match["who"]), match["what"]
+    found = _only(_roles(match["who"]), match["what"])
+    return None if found is None else [found]
+
+
+def _sees_only_as(match: re.Match[str]) -> Found:
+    found = _only(_roles(match["who"]), match["what"])
+    return None if found is None else [replace(found, inputs=_split(match["inputs"])[1])]
+
+
+def _comes_from(match: re.Match[str]) -> Found:
+    """``the critique of the worker is the critic's output``: nothing else is in it, and that is."""
+    found = _only(_roles(match["who"]), match["what"])
+    if found is None:
+        return None
+    inputs = _split(match["inputs"])[1]
+    return [replace(found, inputs=inputs), Reaches(found.who, found.roles, found.names, inputs)]
+
+
+def _only(who: tuple[str, ...], rest: str) -> SeesOnly | None:
     if _compiled(_BEFORE).fullmatch(rest):
-        return [SeesOnly(who, who, latest=True)]
+        return SeesOnly(who, who, latest=True)
     roles: list[str] = []
     names: list[str] = []
     latest = True
@@ -289,7 +308,7 @@ def _sees_only(match: re.Match[str]) -> Found:
         names += values
         if given or item["own"]:
             latest = latest and _LATEST.search(part) is not None
-    return [SeesOnly(who, tuple(roles), tuple(names), latest and bool(roles))]
+    return SeesOnly(who, tuple(roles), tuple(names), latest and bool(roles))
 
 
 def _parts(text: str) -> list[str]:
@@ -436,6 +455,10 @@ FORMS: tuple[tuple[str, str, Callable[[re.Match[str]], Found]], ...] = (
     ("blind", "{who} (?:is|are) blind to {what}{round}", _never_sees),
     ("blind", "{who} (?:is|are) blind to {each_other}{round}", _mutual),
     (" from", "{what} (?:is|are) (?:hidden|kept) from {who}{round}", _never_sees),
+    ("only", "{who} (?:sees only|only sees) (?P<what>.+) as (?:its |their )?(?P<inputs>{values})", _sees_only_as),
+    ("only", "as (?:its |their )?(?P<inputs>{values}),? {who} (?:sees only|only sees) (?P<what>.+)", _sees_only_as),
+    ("from", "(?P<inputs>{values}) of {who} (?:only runs|runs only|runs) from (?P<what>.+)", _comes_from),
+    ("is", "(?P<inputs>{values}) of {who} (?:is|are) (?:only )?(?P<what>.+)", _comes_from),
     ("only", "{who} (?:sees only|only sees)(?: inputs?)? (?P<what>.+)", _sees_only),
     ("nothing", "{who} sees nothing (?:but|except|other than|besides?) (?P<what>.+)", _sees_only),
     ("nothing", "{who} sees (?P<what>.+?),? and nothing (?:else|more)", _sees_only),

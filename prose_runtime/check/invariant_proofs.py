@@ -55,7 +55,10 @@ class Ground:
     @cached_property
     def findings(self) -> Findings:
         """The flow of the spec."""
-        found = flow_of(self.spec, self.facts.project, self.facts.enclosing, self.facts.resolution)
+        facts = self.facts
+        found = flow_of(
+            self.spec, facts.project, facts.enclosing, resolution=facts.resolution, within=facts.collected
+        )
         return found if found is not None else Findings()
 
     def data(self, role: str) -> Iterator[Flowing]:
@@ -184,10 +187,9 @@ def sees_only(claim: SeesOnly, ground: Ground) -> Ruling:
 
 
 def _only(who: str, claim: SeesOnly, ground: Ground) -> Ruling:
-    own = frozenset() if who in ground.lists else frozenset({who})
     doubt = ""
     for flowing in ground.data(who):
-        kind = _outside(flowing, claim, own, ground)
+        kind = "" if claim.inputs and flowing.input not in claim.inputs else _outside(flowing, claim, ground)
         if kind == "sees":
             what = _named(flowing.label)
             how = f"{what} reaches {who} as its input {flowing.input}"
@@ -196,20 +198,21 @@ def _only(who: str, claim: SeesOnly, ground: Ground) -> Ruling:
     if doubt:
         return Ruling("open", doubt)
     listed = ", ".join((*claim.roles, *claim.names)) or "its inputs"
-    return Ruling("proved", f"no data but that of {listed} flows to {who}")
+    where = f" as its input {', '.join(claim.inputs)}" if claim.inputs else ""
+    return Ruling("proved", f"no data but that of {listed} flows to {who}{where}")
 
 
-def _outside(flowing: Flowing, claim: SeesOnly, own: frozenset[str], ground: Ground) -> str:
+def _outside(flowing: Flowing, claim: SeesOnly, ground: Ground) -> str:
     """ "sees" when a label is one that the claim rules out, words of doubt when it may be, else nothing."""
     label = flowing.label
     if label.kind in ("output", "error"):
         stale = claim.latest and bool(label.flags & OLDER) and label.name in claim.roles
-        if (label.name in claim.roles and not stale) or label.name in own or _is_let_through(flowing, claim, ground):
+        if (label.name in claim.roles and not stale) or _is_let_through(flowing, claim, ground):
             return ""
         if label.flags & FUZZY or label.kind == "error":
             return f"{_named(label)} may reach it"
         return "sees"
-    if label.kind in ("input", "config") and claim.names:
+    if label.kind in ("input", "config") and (claim.names or claim.inputs):
         allowed = label.name in claim.names or _is_let_through(flowing, claim, ground)
         return "" if allowed else f"{label.name} may reach it" if label.flags & FUZZY else "sees"
     return ""
@@ -317,33 +320,36 @@ def _head(span: Span, ground: Ground) -> Span:
 
 def reaches(claim: Reaches, ground: Ground) -> Ruling:
     """There is a way from a role's answer, or from a value, to a role."""
-    rulings = [_reached(who, {role}, role, ground) for who in claim.who for role in claim.roles]
-    for who in claim.who:
-        for name in claim.names:
-            rulings.append(_reached_by_name(who, name, ground))
+    rulings = [_reached(who, {role}, role, claim, ground) for who in claim.who for role in claim.roles]
+    rulings += [_reached_by_name(who, name, claim, ground) for who in claim.who for name in claim.names]
     return worst(rulings)
 
 
-def _reached(who: str, roles: set[str], named: str, ground: Ground) -> Ruling:
-    found = [f for f in ground.data(who) if f.label.kind == "output" and f.label.name in roles]
+def _coming(who: str, claim: Reaches, ground: Ground) -> list[Flowing]:
+    return [flowing for flowing in ground.data(who) if not claim.inputs or flowing.input in claim.inputs]
+
+
+def _reached(who: str, roles: set[str], named: str, claim: Reaches, ground: Ground) -> Ruling:
+    found = [f for f in _coming(who, claim, ground) if f.label.kind == "output" and f.label.name in roles]
     firm = next((f for f in found if not f.label.flags & FUZZY), None)
     if firm is not None:
         lines = ", ".join(str(line) for line in dict.fromkeys(map(ground.line, firm.trace.places())))
         return Ruling("proved", f"it reaches {who} as its input {firm.input} (lines {lines})")
     if found:
         return Ruling("open", f"the output of {named} may reach {who} through a spec that is called")
-    return Ruling("refuted", f"no data flows from {named} to {who}")
+    where = f" as its input {', '.join(claim.inputs)}" if claim.inputs else ""
+    return Ruling("refuted", f"no data flows from {named} to {who}{where}")
 
 
-def _reached_by_name(who: str, name: str, ground: Ground) -> Ruling:
-    for flowing in ground.data(who):
+def _reached_by_name(who: str, name: str, claim: Reaches, ground: Ground) -> Ruling:
+    for flowing in _coming(who, claim, ground):
         given = flowing.label.kind in ("input", "config") and flowing.label.name == name
         if given or (flowing.label.kind == "output" and _passes(flowing.trace, name, ground)):
             return Ruling("proved", f"it reaches {who} as its input {flowing.input}")
     if name in ground.facts.scopes.inputs or any(item.name == name for item in ground.spec.config):
         return Ruling("refuted", f"no data flows from {name} to {who}")
     roles = ground_roles(name, ground)
-    return _reached(who, roles, name, ground) if roles else Ruling("unsure", f"what {name} holds is not known")
+    return _reached(who, roles, name, claim, ground) if roles else Ruling("unsure", f"what {name} holds is not known")
 
 
 _ORDER: tuple[Status, ...] = ("refuted", "unsure", "open", "proved")

@@ -19,6 +19,7 @@ COMMANDS = {
     "run": "run",
     "check": "check",
     "explain": "check",
+    "show": "show",
     "fmt": "fmt",
     "test": "test",
     "new": "new",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Literal
 
 from prose_runtime.check.conditions import Wording, verdict_of
@@ -98,7 +99,10 @@ def _sees_input(who: str, name: str, story: Story) -> Outcome:
 
 
 def _sees_only(claim: SeesOnly, story: Story) -> Outcome:
-    allowed = {*claim.roles, *claim.who}
+    if claim.inputs:
+        narrow = [replace(c, inputs=_picked(c, claim.inputs), prompt=None) for c in story.calls]
+        story = replace(story, calls=narrow)
+    allowed = set(claim.roles)
     others = [role for role in dict.fromkeys(call.role for call in story.calls) if role not in allowed]
     found = [_sees(who, role, story) for who in claim.who for role in others]
     if claim.latest:
@@ -107,6 +111,10 @@ def _sees_only(claim: SeesOnly, story: Story) -> Outcome:
         inputs = [name for name in story.program.analysis.inputs if name not in claim.names]
         found += [_sees_input(who, name, story) for who in claim.who for name in inputs]
     return _all(found) if found else ("held", "nobody else answered")
+
+
+def _picked(call: Called, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in call.inputs.items() if name in names}
 
 
 def _stale(who: str, role: str, story: Story) -> Outcome:

@@ -33,9 +33,9 @@ def find(facts: Facts) -> Iterator[Finding]:
         return
     from prose_runtime.check.invariants import verdicts, vocabulary
 
-    words = vocabulary(facts)
     for verdict in verdicts(facts):
         for name in verdict.unknown:
+            words = vocabulary(facts)
             close = did_you_mean(name, {*words.roles, *words.values})
             if close and not _elsewhere(name, verdict.invariant.span, facts):
                 at = facts.spec.source.text.find(f"`{name}`", verdict.invariant.span.start) + 1
