@@ -56,9 +56,7 @@ class Ground:
     def findings(self) -> Findings:
         """The flow of the spec."""
         facts = self.facts
-        found = flow_of(
-            self.spec, facts.project, facts.enclosing, resolution=facts.resolution, within=facts.collected
-        )
+        found = flow_of(self.spec, facts.project, facts.enclosing, resolution=facts.resolution, within=facts.collected)
         return found if found is not None else Findings()
 
     def data(self, role: str) -> Iterator[Flowing]:
