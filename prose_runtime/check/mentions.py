@@ -18,6 +18,10 @@ def mentions(facts: Facts) -> set[str] | None:
 
     ``config`` is among them when the config is used as a whole.
     """
+    return facts.shared(_mentions)
+
+
+def _mentions(facts: Facts) -> set[str] | None:
     spec = facts.spec
     if spec.javascript is not None:
         return set(_WORD.findall(spec.source.text[slice(*spec.javascript.content)]))
@@ -74,6 +78,10 @@ def _bound(binding: Any) -> set[str]:
 
 def asks_judge(facts: Facts) -> bool:
     """Whether a judge may have to decide: it gets the spec's own note on what a condition means."""
+    return facts.shared(_asks_judge)
+
+
+def _asks_judge(facts: Facts) -> bool:
     if facts.all(n.Discretion, n.Choice):
         return True
     return any(clause.expr is None or not known(clause, facts) for clause in facts.all(n.Clause))

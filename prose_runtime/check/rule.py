@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from prose_runtime import nodes as n
 from prose_runtime.check.project import Project
@@ -15,6 +15,8 @@ from prose_runtime.check.uses import Use
 from prose_runtime.diagnostics import Edit, Fix, Secondary, Severity, did_you_mean
 from prose_runtime.nodes import Spec
 from prose_runtime.text import Span
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Facts:
     enclosing: Spec | None = None
     uses: Mapping[n.Node, Use] = field(default_factory=dict)
     _by_type: dict[type[n.Node], list[Any]] = field(default_factory=dict)
+    _made: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
     @property
     def targets(self) -> Mapping[n.Node, Target]:
@@ -61,6 +64,13 @@ class Facts:
                 self._by_type.setdefault(type(node), []).append(node)
         found = [node for kind in types for node in self._by_type.get(kind, ())]
         return found if len(types) == 1 else sorted(found, key=lambda node: node.span)
+
+    def shared(self, make: Callable[[Facts], _Made]) -> _Made:
+        """What several rules need to know of a spec, made once: the same for the same function or class."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
 
     def text(self, span: Span) -> str:
         """The file's characters of a span."""

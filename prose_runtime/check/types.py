@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 from prose_runtime import nodes as n
+from prose_runtime.check.rule import Facts
 from prose_runtime.check.scope import Binding, Frame, Scopes
 from prose_runtime.syntax.config_values import read_type
 from prose_runtime.values import number
@@ -149,6 +150,11 @@ class Types:
         """A loop's value is a list, unless one iteration wins."""
         options = None if isinstance(expr, n.Loop) else expr.parallel
         return _UNKNOWN if options is not None and options.mode == "first" else frozenset({"list"})
+
+
+def types_of(facts: Facts) -> Types:
+    """The types of a spec's values, for ``Facts.shared``."""
+    return Types(facts.scopes)
 
 
 def _always(kind: Type) -> Callable[[Types, Any, Frame, int], frozenset[Type] | None]:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.check.types import Types
+from prose_runtime.check.types import types_of
 from prose_runtime.text import Span
 
 _SIGNS = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -34,7 +34,7 @@ _LITERALS = (n.Template, n.Constant, n.ListExpr, n.ObjectExpr)
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Comparisons between two certain types."""
-    types = Types(facts.scopes)
+    types = facts.shared(types_of)
     for node in facts.all(n.Binary, n.Predicate):
         sides = _sides(node)
         if sides is None:

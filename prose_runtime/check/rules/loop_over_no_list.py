@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.check.types import Types
+from prose_runtime.check.types import types_of
 
 _HELP = {
     "number": "to do something so many times, write `repeat {0} as i:`",
@@ -34,7 +34,7 @@ _HELP = {
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Iterated values of another type."""
-    types = Types(facts.scopes)
+    types = facts.shared(types_of)
     for node in facts.all(n.ForEach, n.Pipeline):
         over = node.iterable if isinstance(node, n.ForEach) else node.source
         kind = types.of(over)

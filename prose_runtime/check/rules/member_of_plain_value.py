@@ -24,12 +24,12 @@ from collections.abc import Iterator
 
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.check.types import Types
+from prose_runtime.check.types import types_of
 
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Members of values without members."""
-    types = Types(facts.scopes)
+    types = facts.shared(types_of)
     for node in facts.all(n.Field, n.Index):
         kind = types.of(node.object)
         if isinstance(node, n.Index):

@@ -38,8 +38,8 @@ def find(facts: Facts) -> Iterator[Finding]:
     """Uses whose value another branch would have to give."""
     if not facts.scopes.published:
         return
-    order = Order(facts)
-    for use, bindings in unreached(facts, order):
+    order = facts.shared(Order)
+    for use, bindings in facts.shared(unreached):
         other = next((b for b in bindings if order.sibling(b.span, use.name.span)), None)
         if other is not None:
             where = Secondary(other.span, "the branch that binds it")

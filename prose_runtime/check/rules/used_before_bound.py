@@ -35,8 +35,8 @@ _ASKING = frozenset({"present", "absent", "null", "empty"})
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Uses that no binding reaches."""
-    order = Order(facts)
-    for use, bindings in unreached(facts, order):
+    order = facts.shared(Order)
+    for use, bindings in facts.shared(unreached):
         if any(order.sibling(b.span, use.name.span) for b in bindings):
             continue
         where = Secondary(bindings[0].span, "bound here")
@@ -44,8 +44,10 @@ def find(facts: Facts) -> Iterator[Finding]:
         yield Finding(use.name.span, message, "bind it first: `let " + use.name.id + " = null`", (where,))
 
 
-def unreached(facts: Facts, order: Order) -> Iterator[tuple[Use, list[Binding]]]:
-    """Uses of names that are bound in their frames, but nowhere from where the value could come."""
+def unreached(facts: Facts) -> list[tuple[Use, list[Binding]]]:
+    """Uses of names that are bound in their frames, but nowhere from where the value could come, with the bindings."""
+    order = facts.shared(Order)
+    found = []
     for use in facts.scopes.uses:
         if use.kind in ("word", "target") or use.name.id in facts.scopes.start:
             continue
@@ -53,7 +55,8 @@ def unreached(facts: Facts, order: Order) -> Iterator[tuple[Use, list[Binding]]]
         if not bindings or any(order.reaches(binding, use.name.span) for binding in bindings):
             continue
         if use.kind != "clause" or _read(use, facts):
-            yield use, bindings
+            found.append((use, bindings))
+    return found
 
 
 def _read(use: Use, facts: Facts) -> bool:
