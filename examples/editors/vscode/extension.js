@@ -14,7 +14,6 @@ async function activate(context) {
       documentSelector: [
         { scheme: "file", language: "markdown" },
         { scheme: "file", language: "prosescript" },
-        { scheme: "untitled", language: "prosescript" },
       ],
       synchronize: { fileEvents: workspace.createFileSystemWatcher("**/{*.md,*.prose,prose.yml}") },
     },
