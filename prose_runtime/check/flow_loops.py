@@ -278,8 +278,7 @@ class Walk(Statements):
             value = self.body(definition.body, inside)
         self.active.pop()
         state.called(called)
-        for place, cell in inside.cells.items():
-            state.cells.setdefault(place, cell)
+        state.take_in(inside)
         return value
 
     VISITS: ClassVar[dict[type[n.Node], Callable[[Any, Any, State], Val]]] = {

@@ -289,13 +289,10 @@ class State:
         self.control = on(self.control)
 
     def take_in(self, branch: State) -> None:
-        """At a join: what a finished branch added to lists from outside, and the cells of its values."""
+        """At a join: what a finished branch added to lists from outside, and what its values hold."""
         for place, cell in branch.cells.items():
             known = self.cells.get(place)
-            if known is not None and cell is not known:
-                self.cells[place] = Cell(known.fields, joined(known.items, cell.items))
-            elif known is None:
-                self.cells[place] = cell
+            self.cells[place] = cell if known is None else joined_cells(known, cell)
 
     def key(self) -> tuple[object, ...]:
         """What tells whether a state is the same as another: everything but the ways of the labels."""
