@@ -83,34 +83,3 @@ def test_with_a_key_claude_plays_the_roles(tmp_path: Path) -> None:
     assert "Focus." in done.stdout
     assert "anthropic" in done.stderr.splitlines()[0].lower()
     assert ["sk-ant-your-key" in str(received.headers) for received in server.received] == [True, True]
-
-
-FRAME = """\
----
-name: shown
-kind: pattern
----
-
-### Slots
-
-- `writer`: writes
-- `critic`: reads
-
-### Parameters
-
-- `topic`: text
-- `items`: texts
-
-### Delegation
-
-```prose
-"""
-
-
-def test_the_programs_of_the_language_reference_are_right(tmp_path: Path) -> None:
-    programs = [s.text for s in snippets(ROOT / "grammar" / "LANGUAGE.md") if s.label == "prose"]
-    assert programs
-    for number, program in enumerate(programs):
-        (tmp_path / f"shown{number}.prose.md").write_text(f"{FRAME}{program}```\n", encoding="utf-8")
-    done = run("prose check . --strict", tmp_path, home=tmp_path)
-    assert done.exit == 0, done.stdout
