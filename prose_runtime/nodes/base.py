@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any
 
 from prose_runtime.text import Source, Span
@@ -39,14 +38,18 @@ _PLAIN = frozenset("str int float bool None Span Source Any Mapping tuple".split
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-@cache
-def _holding_nodes(kind: type[Node]) -> tuple[str, ...]:
+_HOLDING: dict[type[Any], tuple[str, ...]] = {}
+
+
+def _holding_nodes(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a kind of node whose declared type lets them hold nodes, in order."""
-    return tuple(
-        field.name
-        for field in fields(kind)
-        if not str(field.type).startswith("Literal") and set(_WORD.findall(str(field.type))) - _PLAIN
-    )
+    if kind not in _HOLDING:
+        _HOLDING[kind] = tuple(
+            field.name
+            for field in fields(kind)
+            if not str(field.type).startswith("Literal") and set(_WORD.findall(str(field.type))) - _PLAIN
+        )
+    return _HOLDING[kind]
 
 
 def _nodes_in(value: Any) -> Iterator[Node]:

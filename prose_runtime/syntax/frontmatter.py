@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from prose_runtime.diagnostics import Collector, did_you_mean
+from prose_runtime.diagnostics import Collector, Edit, Fix, did_you_mean
 from prose_runtime.syntax.names import KINDS, MODERN_KIND, RETIRED_KINDS
 from prose_runtime.syntax.yaml_values import Yaml
 from prose_runtime.text import NOWHERE, Source, Span
@@ -143,12 +143,16 @@ def _known_kind(word: str, span: Span, out: Collector) -> str:
     if kind in RETIRED_KINDS:
         read_as = RETIRED_KINDS[kind]
         modern = MODERN_KIND.get(read_as, read_as)
-        out.warning("retired-kind", span, f"the kind `{word}` is of an older dialect", f"write kind: {modern}")
+        fix = Fix(f"Write {modern}", (Edit(span, modern),)) if modern == read_as else None
+        out.warning("retired-kind", span, f"the kind `{word}` is of an older dialect", f"write kind: {modern}", fix=fix)
         return read_as
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS)
         out.error("unknown-kind", span, f"there is no kind `{word}`", f"{hint} {_KINDS}" if hint else _KINDS)
         return ""
     if kind != word:
-        out.warning("kind-spelling", span, f"the kind `{word}` is written in lower case", f"write kind: {kind}")
+        fix = Fix(f"Write {kind}", (Edit(span, kind),))
+        out.warning(
+            "kind-spelling", span, f"the kind `{word}` is written in lower case", f"write kind: {kind}", fix=fix
+        )
     return kind

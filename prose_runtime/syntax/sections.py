@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from prose_runtime.diagnostics import Collector, Secondary, did_you_mean
+from prose_runtime.diagnostics import Collector, Edit, Fix, Secondary, did_you_mean
 from prose_runtime.nodes import Bullet, Fence, Section
 from prose_runtime.syntax.bullets import read_bullets, report_open_fence
 from prose_runtime.syntax.frontmatter import report_tabs
@@ -142,7 +142,9 @@ class _Reader:
     def _second_level(self, block: MarkdownBlock, title: str) -> None:
         if section_key(title) in MAIN_SECTIONS:
             message = f"the section {title} has a heading of the second level, which opens a component"
-            self.out.warning("section-level", block.title, message, f"write ### {title}")
+            fix = Fix(f"Write ### {title}", (Edit(Span(block.span.start, block.span.start), "#"),))
+            marked = self.source.text.startswith("##", block.span.start)
+            self.out.warning("section-level", block.title, message, f"write ### {title}", fix=fix if marked else None)
             self._section(block, title)
             return
         if self.area is not self.main:

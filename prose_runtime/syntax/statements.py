@@ -340,6 +340,7 @@ class StatementBuilder(ExpressionBuilder):
                 span_of(token),
                 "the label of an option stands in quotes",
                 f'write `option "{label}":`',
+                fix=Fix("Put it in quotes", (Edit(span_of(token), f'"{label}"'),)) if '"' not in label else None,
             )
         body = self._body(tree, kids, "option")
         return Part("option", self._reach(tree, body), body, label=label)

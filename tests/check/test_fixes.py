@@ -111,3 +111,14 @@ def test_of_overlapping_fixes_one_is_applied_at_a_time() -> None:
 def test_new_lines_end_as_those_of_the_file() -> None:
     source = Source("x.prose.md", "a\r\nb\r\n")
     assert edited(source, [Edit(Span(0, 1), "x\ny")]) == "x\r\ny\r\nb\r\n"
+
+
+def test_older_spellings_of_kinds_sections_and_labels(tmp_path: Path) -> None:
+    path = tmp_path / "pick.prose.md"
+    text = "---\nname: pick\nkind: Service\n---\n\n## Requires\n\n- `topic`: what\n\n### Delegation\n\n```prose\n"
+    path.write_text(f"{text}choice the better:\n  option patch:\n    return topic\n```\n", encoding="utf-8")
+    changed = {"Service": "function", "## Requires": "### Parameters", "Delegation": "Execution", "patch": '"patch"'}
+    wanted = path.read_text(encoding="utf-8")
+    for old, new in changed.items():
+        wanted = wanted.replace(old, new)
+    assert repair(path, lambda _: True).after == wanted
