@@ -5,10 +5,12 @@ The layout says where lines begin and how deep they stand, the tree what is Engl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prose_runtime.diagnostics import Collector
 from prose_runtime.nodes import (
+    Argument,
     Block,
     BlockDef,
     Call,
@@ -35,6 +37,8 @@ from prose_runtime.syntax.outer import hits
 from prose_runtime.syntax.strings import SINGLE, TRIPLE
 from prose_runtime.text import Source, Span
 
+_SINGLE_QUOTED = re.compile(r"'[^'\n]*'")
+
 
 def format_code(source: Source, span: Span, block: Block) -> str:
     """The program of a span, of which ``block`` is the tree; the text ends with a newline unless it is empty.
@@ -59,8 +63,14 @@ def _places(source: Source, block: Block) -> Places:
             _add(places.english, node.span)
         elif isinstance(node, Choice):
             _add(places.english, _criteria(text, node.criteria.span))
-        elif isinstance(node, Template | MadeName) and text[node.span.start : node.span.start + 1] not in ('"', "'"):
+        elif isinstance(node, Template | MadeName) and not _is_literal(text[node.span.start : node.span.end]):
             _add(places.raw, node.span)
+        elif (
+            isinstance(node, Argument)
+            and node.name_span
+            and text[node.name_span.start : node.name_span.end][-1:] == "-"
+        ):
+            _add(places.raw, node.name_span)
         elif isinstance(node, Effect):
             _add(places.raw, Span(node.name_span.start, _effect_end(text, node)))
         elif isinstance(node, Option):
@@ -81,8 +91,7 @@ def _add(spans: dict[int, Span], span: Span) -> None:
 
 def _criteria(text: str, span: Span) -> Span:
     """The criteria of a choice with the marks around them; nothing when they are a string literal."""
-    said = text[span.start : span.end]
-    if SINGLE.fullmatch(said) or TRIPLE.fullmatch(said):
+    if _is_literal(text[span.start : span.end]):
         return Span(span.start, span.start)
     before, behind = text[: span.start].rstrip(" \t\n"), text[span.end :].lstrip(" \t\n")
     stars = len(before) - len(before.rstrip("*"))
@@ -90,6 +99,10 @@ def _criteria(text: str, span: Span) -> Span:
         return span
     end = len(text) - len(behind) + len(behind) - len(behind.lstrip("*"))
     return Span(len(before) - stars, end)
+
+
+def _is_literal(text: str) -> bool:
+    return bool(SINGLE.fullmatch(text) or TRIPLE.fullmatch(text) or _SINGLE_QUOTED.fullmatch(text))
 
 
 def _effect_end(text: str, effect: Effect) -> int:

@@ -23,7 +23,7 @@ _STRING = rf"(?P<string>{TRIPLE.pattern}|{SINGLE.pattern})"
 _SHARED = r"(?P<newline>\n)|(?P<blank>[ \t]+)"
 _COMMENT = r"(?P<comment>(?<![^\W_])\#[^\n]*)"
 _CODE = re.compile(
-    rf"{_STRING}|{_COMMENT}|(?P<quoted>'[^'\n]*')|{_SHARED}"
+    rf"{_STRING}|{_COMMENT}|(?P<glued>\#[^\n]*)|(?P<quoted>'[^'\n]*')|{_SHARED}"
     r"|(?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\w*)|(?P<word>[^\W\d](?:[\w-]*\w)?)|(?P<sign>->|[=!<>]=|.)",
     re.DOTALL,
 )
@@ -50,7 +50,10 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A part of a line. ``kind`` is code, text (as it is), string, newline or comment."""
+    """A part of a line. ``kind`` is code, text (as it is), string, newline, comment, or glued.
+
+    What is glued is no comment for the layout, because a letter stands before its ``#``.
+    """
 
     kind: str
     text: str
@@ -82,7 +85,9 @@ class LineWriter:
                 continue
             if self.breaks:
                 self._break(piece)
-            if piece.kind == "comment":
+            if piece.kind == "glued":
+                self.lines[-1] += piece.text.rstrip()
+            elif piece.kind == "comment":
                 self.lines[-1] += (COMMENT_GAP if self.lines[-1].strip() else "") + piece.text.rstrip()
             else:
                 self._put(piece)
@@ -143,7 +148,7 @@ class LineWriter:
 
 
 def _kind(group: str) -> str:
-    if group in ("newline", "comment", "string"):
+    if group in ("newline", "comment", "glued", "string"):
         return group
     return "text" if group == "quoted" else "code"
 

@@ -32,6 +32,7 @@ class _List:
         last = source.place(max(span.start, span.end - 1)).line
         self.old = [source.text[slice(*self._line(number))] for number in range(self.first, last + 1)]
         self.new: dict[int, str] = {}
+        self.marks: set[int] = set()
         for bullet in read_bullets(source, span, Collector(source)):
             self._bullet(bullet, 0)
 
@@ -44,10 +45,10 @@ class _List:
         lines: list[str] = []
         for number, line in enumerate(self.old, self.first):
             text = self.new.get(number, line)
-            blank_before = bool(lines) and not lines[-1].strip()
-            if number in self.new and blank_before and _MARK.match(text):
+            blank_before = bool(lines) and not lines[-1].strip(" \t")
+            if number in self.marks and blank_before:
                 # Of several blank lines before a bullet one is enough.
-                while len(lines) > 1 and not lines[-2].strip():
+                while len(lines) > 1 and not lines[-2].strip(" \t"):
                     lines.pop()
                 lines[-1] = ""
             lines.append(text)
@@ -59,8 +60,9 @@ class _List:
         if mark is None:
             return
         sign = "-" if mark["mark"] in "*+-" else mark["mark"]
-        rest = self._at(number)[mark.end() :].strip()
-        self.new[number] = " " * indent + f"{sign} {rest}".rstrip()
+        rest = self._at(number)[mark.end() :].strip(" \t")
+        self.new[number] = " " * indent + f"{sign} {rest}".rstrip(" \t")
+        self.marks.add(number)
         content = indent + len(sign) + 1
         gap = len(mark["gap"]) if rest and len(mark["gap"]) <= 4 else 1
         self._text(bullet, number, content)
@@ -73,7 +75,7 @@ class _List:
             return
         for number in range(self._number(bullet.text_span.start), self._number(bullet.text_span.end - 1) + 1):
             if number != first:
-                self.new[number] = " " * content + self._at(number).strip()
+                self.new[number] = " " * content + self._at(number).strip(" \t")
 
     def _below(self, bullet: Bullet, content: int, old_content: int) -> None:
         """The rows of a bullet, moved together so that they keep their own indentation."""
@@ -81,13 +83,14 @@ class _List:
         if not numbers:
             return
         old = min(_width(self._at(number)) for number in numbers)
-        new = max(content, content + old - old_content)
+        # Deeper lines behind a nested bullet would belong to that.
+        new = content if bullet.bullets else max(content, content + old - old_content)
         if self.rows and bullet.text.endswith(":"):
             new = content + _ROW_STEP
         for number in numbers:
             line = self._at(number)
             deeper = 0 if self.rows and _ROW.match(line) else _width(line) - old
-            self.new[number] = " " * (new + deeper) + line.strip()
+            self.new[number] = " " * (new + deeper) + (line.strip(" \t") if self.rows else line.lstrip(" "))
 
     def _number(self, offset: int) -> int:
         return self.source.place(offset).line

@@ -7,7 +7,7 @@ to a role or only read by people; of these no more than the blank lines at their
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from prose_runtime.diagnostics import Collector
@@ -22,6 +22,8 @@ from prose_runtime.text import Source, Span
 _DATA_SECTIONS = frozenset(
     "slots config parameters requires inputs returns ensures maintains invariants shape fixtures expects".split()
 ) | {"expects not"}
+_CONTENT = 2
+_MOVING = re.compile(r"^ {1,3}(?:[-*+]|\d{1,9}[.)])(?: |$)", re.M)
 _FIELD = re.compile(r"(?P<key>[A-Za-z_][\w-]*)[ \t]*:[ \t]+(?P<value>\S.*?)[ \t]*$")
 
 
@@ -66,8 +68,8 @@ class _Writer:
         starts = {*sections, *(component.span.start for component in self.spec.components)}
         title = self._title(min(starts, default=len(self.text)))
         headings = [b for b in self.blocks if b.kind == "heading" and (b.span.start in starts or b is title)]
-        ends = [heading.span.start for heading in headings[1:]] + [len(self.text)]
-        for heading, end in zip(headings, ends, strict=True):
+        ends = (*(heading.span.start for heading in headings[1:]), len(self.text))
+        for heading, end in zip(headings, ends, strict=False):
             section, owner = sections.get(heading.span.start, (None, self.spec))
             yield _Part(heading, end, section, owner.body)
 
@@ -98,25 +100,40 @@ class _Writer:
     def _blocks(self, span: Span, key: str, program: Block | None) -> str:
         """The blocks of a section, with no more than one blank line between them, and one around each fence."""
         done, at, fenced = "", span.start, False
-        for block in self.blocks:
-            if not span.start <= block.span.start < span.end:
-                continue
-            start = self.text.rfind("\n", 0, block.span.start) + 1
+        inside = [block for block in self.blocks if span.start <= block.span.start < span.end]
+        staying = self._staying(inside) if key in _DATA_SECTIONS else inside
+        for block in inside:
+            start = self._start(block)
             between = self.text[at:start]
             # Link definitions are no blocks.
             kept = _trimmed(between)
             apart = fenced or block.fence is not None or "\n\n" in re.sub(r"[ \t]+", "", "\n" * bool(done) + between)
             done += ("\n\n" + kept if done else kept) if kept else ""
             done += ("\n\n" if apart or kept else "\n") if done else ""
-            done += self._block(block, start, key, program)
+            if block.kind == "list" and block not in staying:
+                done += format_list(self.source, block.span, rows=key in ("parameters", "requires", "inputs"))
+            else:
+                done += self._block(block, start, program if key in EXECUTABLE_SECTIONS else None)
             at, fenced = block.span.end, block.fence is not None
         rest = _trimmed(self.text[at : span.end])
         return f"{done}\n\n{rest}" if done and rest else done or rest
 
-    def _block(self, block: MarkdownBlock, start: int, key: str, program: Block | None) -> str:
-        if block.kind == "list" and key in _DATA_SECTIONS:
-            return format_list(self.source, block.span, rows=key in ("parameters", "requires", "inputs"))
-        if block.fence and program and key in EXECUTABLE_SECTIONS and _holds(block.fence, program):
+    def _staying(self, blocks: Sequence[MarkdownBlock]) -> list[MarkdownBlock]:
+        """The lists that would take in the block behind them if their bullets moved to the left."""
+        staying: list[MarkdownBlock] = []
+        for block, behind in zip(reversed(blocks[:-1]), reversed(blocks[1:]), strict=True):
+            deep = self.text.startswith(" " * _CONTENT, self._start(behind))
+            still = behind.kind != "list" or behind in staying
+            if deep and still and _MOVING.search(self.text, self._start(block), block.span.end):
+                staying.append(block)
+        return staying
+
+    def _start(self, block: MarkdownBlock) -> int:
+        """Where the line begins on which a block does."""
+        return self.text.rfind("\n", 0, block.span.start) + 1
+
+    def _block(self, block: MarkdownBlock, start: int, program: Block | None) -> str:
+        if block.fence and program and _holds(block.fence, program):
             return self._fence(block.fence, program)
         return self.text[start : block.span.end]
 
