@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from prose_runtime.text import Span
 
@@ -166,9 +167,21 @@ def explain(text: str, span: Span, position: int, role: str) -> Explained:
         match = re.match(slip.pattern, line)
         if match:
             return _filled(slip, match, _place(text, span, position))
+    meant = _misspelt(text, span) if role == "statement" else None
+    if meant is not None:
+        return meant
     if re.match(ENGLISH.pattern, line):
         return Explained(span, ENGLISH.message, ENGLISH.help)
     return _unexpected(text, span, position, role)
+
+
+def _misspelt(text: str, span: Span) -> Explained | None:
+    """A line whose first word is nearly one that begins a statement."""
+    match = re.compile(r"[ \t]*([a-z]+)(?=\s)").match(text, span.start, span.end)
+    close = get_close_matches(match[1], WORDS.split("|"), n=1, cutoff=0.8) if match else []
+    if match is None or not close or close[0] == match[1]:
+        return None
+    return Explained(Span(*match.span(1)), f"`{match[1]}` begins no statement", f"did you mean `{close[0]}`?")
 
 
 def _filled(slip: Slip, match: re.Match[str], place: Span) -> Explained:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from prose_runtime.diagnostics import Collector, Edit, Fix
+from prose_runtime.diagnostics import Collector, Edit, Fix, did_you_mean
 from prose_runtime.nodes import (
     Agent,
     Append,
@@ -449,7 +449,8 @@ class StatementBuilder(ExpressionBuilder):
         for pair in settings.pairs if settings else ():
             if pair.key not in known:
                 listed = ", ".join(f"`{name}`" for name in known if name != "on_fail") or "none"
-                self._option_error(pair.key_span, f"`{pair.key}` is no option here", f"the options are: {listed}")
+                help_ = " ".join(filter(None, (did_you_mean(pair.key, known), f"the options are: {listed}")))
+                self._option_error(pair.key_span, f"`{pair.key}` is no option here", help_)
         if kind != "parallel" and settings and settings.mode is not None:
             self._option_error(span_of(settings.mode), "only `parallel` has a mode", "leave it out")
         return var, settings
@@ -495,7 +496,8 @@ class StatementBuilder(ExpressionBuilder):
             return text
         listed = ", ".join(f'`"{word}"`' for word in known)
         shown = text if text is not None else self.source.text[span.start : span.end]
-        self._option_error(span, f"`{shown}` is no {what} of `parallel`", f"write one of {listed}")
+        help_ = " ".join(filter(None, (did_you_mean(shown, known), f"write one of {listed}")))
+        self._option_error(span, f"`{shown}` is no {what} of `parallel`", help_)
         return None
 
     # lines below a call

@@ -35,7 +35,9 @@ from prose_runtime.text import Span
 def find(facts: Facts) -> Iterator[Finding]:
     """Lists with dashes, the outermost ones."""
     text = facts.spec.source.text
-    for node in outermost([node for node in facts.all(n.ListExpr) if text[node.span.start : node.span.start + 1] == "-"]):
+    for node in outermost(
+        [node for node in facts.all(n.ListExpr) if text[node.span.start : node.span.start + 1] == "-"]
+    ):
         span = Span(node.span.start, node.span.start + 1)
         yield Finding(span, "a list of lines with `-` is not portable", "write it as `[a, b]`", fix=_fix(node, facts))
 

@@ -25,6 +25,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from prose_runtime import nodes as n
 from prose_runtime.check.arguments import MODIFIERS, Signature, may_spread, passed, signature
@@ -50,6 +51,8 @@ def _argument(argument: n.Argument, target: Target, takes: Signature, left: list
         return
     span = argument.name_span or argument.span
     close, fix = meant(span, name, left if target.slot is not None else takes.names)
+    if close is None:
+        close, fix = meant(span, name, get_close_matches(name, MODIFIERS, n=1, cutoff=0.8))
     harmless = may_spread(argument, takes) or (target.slot is not None and not set(left) & set(takes.needed))
     if close is None and harmless:
         return
