@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Terms = tuple[tuple[int, tuple[str, ...]], ...]
 """A number as a sum of products: ``2 * rounds + 1`` is ``((2, ("rounds",)), (1, ()))``."""
@@ -18,8 +17,7 @@ MEMBERS = "[]"
 """The only list slot of a spec."""
 
 
-@dataclass(frozen=True, slots=True)
-class NeverSees:
+class NeverSees(NamedTuple):
     """No answer of ``roles``, and nothing from ``names``, reaches ``who`` as data.
 
     ``within``: in the same round. ``mutual``: the roles are those of ``who`` themselves; a role sees its own answers
@@ -33,8 +31,7 @@ class NeverSees:
     within: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SeesOnly:
+class SeesOnly(NamedTuple):
     """``who`` sees answers of no other than ``roles``; when ``names`` are given, also no other inputs.
 
     ``latest``: only the latest answers. ``inputs``: the claim is about these inputs of the calls alone.
@@ -47,31 +44,27 @@ class SeesOnly:
     inputs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Independent:
+class Independent(NamedTuple):
     """No call of ``who`` depends on an answer of ``others``, nor the other way round."""
 
     who: tuple[str, ...]
     others: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SameInputs:
+class SameInputs(NamedTuple):
     """All calls of ``who`` get the same inputs, or the same of the inputs ``names``."""
 
     who: tuple[str, ...]
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unaware:
+class Unaware(NamedTuple):
     """Nothing that ``who`` is told by the author holds the pattern's name."""
 
     who: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OnlyIf:
+class OnlyIf(NamedTuple):
     """``who`` is called only when the latest answer of each of ``guards`` is a yes (``side`` 1) or a no (-1)."""
 
     who: tuple[str, ...]
@@ -79,8 +72,7 @@ class OnlyIf:
     side: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """``first`` is called before ``then``, in every round where both are called in one."""
 
     first: tuple[str, ...]
@@ -88,15 +80,13 @@ class Order:
     each_round: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class InOrder:
+class InOrder(NamedTuple):
     """The members of a list slot are called one after the other, in their order."""
 
     who: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """How often ``who`` is called (all of them together when ``together``): in a run, a round, or for each member."""
 
     who: tuple[str, ...]
@@ -106,23 +96,20 @@ class Count:
     together: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rounds:
+class Rounds(NamedTuple):
     """There are at most so many rounds."""
 
     bound: Terms
 
 
-@dataclass(frozen=True, slots=True)
-class Grows:
+class Grows(NamedTuple):
     """The list ``name`` is only added to; not ``strict``: entries may be replaced, but it gets no shorter."""
 
     name: str
     strict: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Reaches:
+class Reaches(NamedTuple):
     """What ``roles`` answer, or the values ``names``, reach ``who``, by one of ``inputs`` when there are any."""
 
     who: tuple[str, ...]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields, replace
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, cast
@@ -32,7 +31,7 @@ from prose_runtime.check.invariant_claims import (
     Terms,
     Unaware,
 )
-from prose_runtime.check.invariant_words import ADJECTIVE, NOUN, Vocabulary, marked, names_of, plain, sentences
+from prose_runtime.check.invariant_words import Vocabulary, marked, names_of, plain, sentences
 
 Found = list[Claim] | None
 """The claims of a sentence, or None when it is of no known form."""
@@ -51,15 +50,13 @@ _FRAGMENTS = {
     "whom": r"(?:{every}{roles}|{anybody})",
     "who": r"(?P<who>{whom})",
     "other": r"(?P<other>{whom})",
-    "outputs": r"(?:{adjective} )*{noun}(?:,? (?:and|or|nor) (?:{adjective} )*{noun})?",
-    "output": r"(?:{outputs} (?:of|from) |anything (?:of|from) )?",
+    "output": r"(?:(?:latest )?output of |anything (?:of|from) )?",
     "thing": r"{output}(?:{every}{names})",
     "what": r"(?P<what>(?:every |each )?{thing}(?:{and}{thing})*)",
     "round": r"(?P<round> \$round)?",
     "each_other": (
-        r"(?:(?:{outputs} of )?\$other|\$others(?: {outputs})?"
-        r"|{outputs} of (?:another|other|any other|others)(?: @\d+| one)?"
-        r"|(?:another|other) @\d+(?:'s?)? {noun}|another {noun} of @\d+)"
+        r"(?:(?:output of )?\$other|\$others(?: (?:latest )?output)?"
+        r"|output of (?:another|other|any other|others)(?: @\d+| one)?|another output of @\d+)"
     ),
     "each_time": r"(?: (?:in|for|on|at) (?:all|each|every|any)(?: of (?:its|their))? calls?| (?:each|every) times)?",
     "into": (
@@ -78,7 +75,10 @@ _FRAGMENTS = {
         r"|lets? it(?: through)?)"
     ),
     "no": r"(?:reject(?:s|ed)?|refuse[sd]?|declines?|denies|denied|disapproves?|aborts?|veto(?:e?s)?|blocks?)",
-    "it": r"(?: (?:it|them|so|this|that|its?|[@#]\d+|(?:its|their|output|request|work|brief)(?: of @\d+)?))?",
+    "it": (
+        r"(?: (?:it|them|so|this|that|its?|[@#]\d+"
+        r"|(?:its|their|\$own|(?:latest )?output|work|request|brief|draft)(?: of @\d+)?))?"
+    ),
     "leave": r"(?:explicit )?(?:approval|consent|leave|permission|acceptance|approving)",
     "factor": r"(?:\d+|#\d+)",
     "number": r"(?P<number>{factor}(?: ?(?:\*|x|times) ?{factor})*(?: ?\+ ?\d+)?)",
@@ -88,8 +88,6 @@ _FRAGMENTS = {
     "in_order": r"in (?:(?:this|that|given|listed|their|its|same) )?(?:order|sequence|turn)",
     "units": r"(?:rounds?|iterations?|cycles?|passes|attempts?|steps?|turns?)",
     "in_all": r"(?: (?:in all|in total|altogether|overall|per run))",
-    "noun": NOUN,
-    "adjective": ADJECTIVE,
 }
 """Parts of forms by name; a form holds them in braces."""
 
@@ -156,13 +154,12 @@ def claims_of(text: str) -> tuple[Claim, ...] | None:
 def named(claim: Claim, table: dict[str, str]) -> Claim:
     """The same claim with the names of its marks."""
     changed: dict[str, Any] = {}
-    for field in fields(claim):
-        value = getattr(claim, field.name)
-        if field.name == "bound":
+    for field, value in cast(Any, claim)._asdict().items():
+        if field == "bound":
             changed["bound"] = tuple((factor, tuple(table.get(m, m) for m in marks)) for factor, marks in value)
         elif isinstance(value, tuple):
-            changed[field.name] = names_of(value, table)
-        elif field.name == "name":
+            changed[field] = names_of(value, table)
+        elif field == "name":
             changed["name"] = table.get(value, value)
     return _changed(claim, changed)
 
@@ -176,18 +173,17 @@ def settled(claim: Claim, vocabulary: Vocabulary) -> Claim | None:
         MEMBERS: tuple(lists) if len(lists) == 1 else (),
     }
     changed: dict[str, Any] = {}
-    for field in fields(claim):
-        value = getattr(claim, field.name)
+    for field, value in cast(Any, claim)._asdict().items():
         word = next((word for word in meant if isinstance(value, tuple) and word in value), None)
         if word is not None:
-            changed[field.name] = meant[word]
+            changed[field] = meant[word]
             if not meant[word]:
                 return None
     return _changed(claim, changed) if changed else claim
 
 
 def _changed(claim: Claim, values: dict[str, Any]) -> Claim:
-    made: Claim = replace(cast(Any, claim), **values)
+    made: Claim = cast(Any, claim)._replace(**values)
     return made
 
 
@@ -261,14 +257,13 @@ def _no_one_mutual(match: re.Match[str]) -> Found:
     return _mutual(match) if _NEGATIVE.match(match["who"]) else None
 
 
-_LATEST = re.compile(r"\b(?:latest|last|current|newest|most recent)\b")
 _BEFORE = (
-    r"(?:{outputs} of )?(?:(?:@\d+|one)(?: (?:right|just|immediately))? before(?: it)?"
+    r"(?:(?:latest )?output of )?(?:(?:@\d+|one)(?: (?:right|just|immediately))? before(?: it)?"
     r"|(?:previous|preceding) (?:@\d+|one))"
 )
 _ITEM = (
-    r"(?:(?P<own>(?:its|their) (?:own )?{outputs})|{output}{every}(?P<names>{names})|inputs?"
-    r"|(?:(?:{adjective} )*(?P<value>#\d+)))"
+    r"(?:(?P<own>(?:latest )?\$own)|{output}{every}(?P<names>{names})|inputs?"
+    r"|(?:(?:latest|current|last) )?(?P<value>#\d+))"
 )
 
 
@@ -279,7 +274,7 @@ def _sees_only(match: re.Match[str]) -> Found:
 
 def _sees_only_as(match: re.Match[str]) -> Found:
     found = _only(_roles(match["who"]), match["what"])
-    return None if found is None else [replace(found, inputs=_split(match["inputs"])[1])]
+    return None if found is None else [found._replace(inputs=_split(match["inputs"])[1])]
 
 
 def _comes_from(match: re.Match[str]) -> Found:
@@ -288,7 +283,7 @@ def _comes_from(match: re.Match[str]) -> Found:
     if found is None:
         return None
     inputs = _split(match["inputs"])[1]
-    return [replace(found, inputs=inputs), Reaches(found.who, found.roles, found.names, inputs)]
+    return [found._replace(inputs=inputs), Reaches(found.who, found.roles, found.names, inputs)]
 
 
 def _only(who: tuple[str, ...], rest: str) -> SeesOnly | None:
@@ -307,7 +302,7 @@ def _only(who: tuple[str, ...], rest: str) -> SeesOnly | None:
         roles += given
         names += values
         if given or item["own"]:
-            latest = latest and _LATEST.search(part) is not None
+            latest = latest and part.startswith("latest")
     return SeesOnly(who, tuple(roles), tuple(names), latest and bool(roles))
 
 

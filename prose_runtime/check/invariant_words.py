@@ -134,12 +134,12 @@ def _bare(text: str, known: dict[str, str], sign: str, found: Marked) -> str:
 
 # wording
 
-NOUN = (
+_NOUN = (
     r"(?:outputs?|answers?|repl(?:y|ies)|results?|responses?|works?|reasoning|texts?|arguments?|verdicts?|decisions?|"
     r"positions?|contributions?|findings?|opinions?|words?|drafts?|reviews?|reports?|critiques?|feedback|proposals?|"
     r"judge?ments?|conclusions?|messages?|thoughts?|content|side|case|attacks?|lessons?|scores?)"
 )
-ADJECTIVE = r"(?:latest|last|current|newest|previous|prior|earlier|own|raw|full|final|any|other|most recent|actual)"
+_ADJECTIVE = r"(?:latest|last|current|newest|previous|prior|earlier|own|raw|full|final|any|other|most recent|actual)"
 
 _COUNTED = r"(?:times?|calls?|rounds?|iterations?|cycles?|passes|attempts?|steps?|turns?)"
 _NUMBERS = dict(zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True))
@@ -147,6 +147,12 @@ _ROUND = r"(?:round|iteration|cycle|pass|turn|attempt|step|exchange)"
 _WITHIN = r"(?:in|within|during|per|for|of)"
 
 _ROLES = r"(?:@\d+(?:'s?)?(?:,? (?:and|or|nor) |, ))*@\d+"
+
+
+def _latest(adjectives: str) -> str:
+    """The one adjective of an answer that matters."""
+    return "latest " if re.search(r"\b(?:latest|last|current|newest|most recent)\b", adjectives) else ""
+
 
 _REWRITES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"[’‘]", "'"),
@@ -201,7 +207,16 @@ _REWRITES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bthrice\b", "3 times"),
     (rf"\b({'|'.join(_NUMBERS)}|single) (?={_COUNTED}\b)", lambda match: f"{_NUMBERS.get(match[1], 1)} "),
     (r"\btime\b", "times"),
-    (rf"({_ROLES})'s? ((?:{ADJECTIVE} )*{NOUN})\b", r"\2 of \1"),
+    (rf"({_ROLES})'s? ((?:{_ADJECTIVE} )*{_NOUN})\b", r"\2 of \1"),
+    (
+        rf"\b(?:its|their) (?:own )?((?:{_ADJECTIVE} )*){_NOUN}\b(?! (?:of|from)\b)",
+        lambda m: f"{_latest(m[1])}$own",
+    ),
+    (
+        rf"\b((?:{_ADJECTIVE} )*){_NOUN}(?:,? (?:and|or|nor) (?:{_ADJECTIVE} )*{_NOUN})? (?:of|from)\b",
+        lambda match: f"{_latest(match[1])}output of",
+    ),
+    (rf"(?<=\$others )((?:{_ADJECTIVE} )*){_NOUN}\b", lambda match: f"{_latest(match[1])}output"),
     (r"(@\d+)'s?(?=,| and| or| nor|$)", r"\1"),
     (r"\s+([,;.])", r"\1"),
     (r"\s+", " "),
