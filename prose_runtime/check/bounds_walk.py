@@ -62,7 +62,7 @@ from prose_runtime.check.tables import Demand
 from prose_runtime.text import Span, Where
 from prose_runtime.values import number
 
-MOST_STEPS = 40_000
+MOST_STEPS = 20_000
 """Visits of nodes after which a program counts as too involved to be counted."""
 
 NUMERIC_TYPES = ("integer", "number", "int", "float")

@@ -218,8 +218,11 @@ async def _finish(record: RunRecord, result: Result) -> None:
 
 
 def _tell_before(prepared: Prepared) -> None:
+    from prose_runtime.report.bounds_text import run_line
+
     if prepared.note:
         _say(prepared.note)
+    _say(run_line(prepared.bounds, prepared.limits.max_calls))
     warnings = [d for d in prepared.warnings if d.severity == "warning"]
     if warnings:
         from prose_runtime.report.text import render

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from prose_runtime.check.bounds import Bounds
 from prose_runtime.check.checker import all_diagnostics, check_path, reachable
 from prose_runtime.check.project import Project
 from prose_runtime.check.tables import Analysis
@@ -17,6 +18,7 @@ from prose_runtime.errors import Cancelled, CheckFailed, Paused, ProseError, Run
 from prose_runtime.events import Listener, RunFinished, RunStarted, Status
 from prose_runtime.journal import RunRecord
 from prose_runtime.runtime import interpreter
+from prose_runtime.runtime.bounds import most_requests, run_bounds
 from prose_runtime.runtime.delegate import config_defaults
 from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.inputs import check_inputs
@@ -59,7 +61,11 @@ class RunRequest:
 
 @dataclass(slots=True)
 class Prepared:
-    """A checked and wired run. ``note`` says which service answers unbound slots and why, where there are any."""
+    """A checked and wired run.
+
+    ``bounds`` says how many calls it makes at most; ``note`` which service answers unbound slots and why, where there
+    are any.
+    """
 
     request: RunRequest
     analysis: Analysis
@@ -67,6 +73,7 @@ class Prepared:
     wiring: LocalWiring
     slots: Mapping[str, Any]
     limits: Limits
+    bounds: Bounds
     note: str = ""
     warnings: Sequence[Diagnostic] = ()
 
@@ -97,9 +104,9 @@ def prepare(request: RunRequest) -> Prepared:
     note = f"default service: {bindings.default_service().note}" if unbound or not analysis.spec.slots else ""
     warnings = [d for d in found if d.severity == "warning"]
     program = Program(analysis)
-    return Prepared(
-        request, analysis, program, wiring, wiring.filled(program, slots), _limits(bindings), note, warnings
-    )
+    filled = wiring.filled(program, slots)
+    bounds = run_bounds(analysis, wiring, filled, request.config, request.inputs)
+    return Prepared(request, analysis, program, wiring, filled, _limits(bindings), bounds, note, warnings)
 
 
 def _slots(analysis: Analysis, request: RunRequest, wiring: LocalWiring) -> dict[str, Any]:
@@ -132,7 +139,7 @@ async def execute(
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
     collector = ResultListener(result)
     watch = Watch(prepared.program, _given(prepared), prepared.slots)
-    meter = Meter(prepared.limits)
+    meter = Meter(prepared.limits, most_requests(prepared.bounds, prepared.request.contracts))
     host = LocalHost(journal, meter, [collector, watch, *listeners], reask=reask)
     run = Run(host, prepared.wiring, prepared.request.contracts)
     host.emit(RunStarted("", result.run or "", result.spec, prepared.note))
