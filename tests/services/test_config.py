@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from prose_runtime import resources
 from prose_runtime.errors import UnreadableFile, UsageError
-from prose_runtime.services import config
 from prose_runtime.services.bindings import find_config, load_config
 
 
@@ -133,7 +133,7 @@ def test_a_file_that_is_a_folder_or_gone(tmp_path):
 @pytest.fixture
 def own(tmp_path, monkeypatch):
     path = tmp_path / "own" / "prose.yml"
-    monkeypatch.setattr(config, "user_config", lambda: path)
+    monkeypatch.setattr(resources, "user_config", lambda: path)
     return path
 
 
@@ -164,3 +164,16 @@ def test_relative_paths_work(tmp_path, own, monkeypatch):
     put(tmp_path / "prose.yml")
     monkeypatch.chdir(tmp_path)
     assert find_config(Path("sub/x.prose.md"), Path()) == tmp_path / "prose.yml"
+
+
+def test_settings_of_check_are_closed(tmp_path):
+    found = load(tmp_path, "check: {select: [unused], ignore: [portable], strict: true, format: agent}").check
+    assert (found.select, found.ignore, found.strict, found.format) == (["unused"], ["portable"], True, "agent")
+    for text, said in (
+        ("check: {fromat: text}", "format"),
+        ("check: {format: xml}", "sarif"),
+        ("check: {strict: 3}", "true"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            load(tmp_path, text)
+        assert said in f"{caught.value.message} {caught.value.help}"
