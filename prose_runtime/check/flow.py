@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 
 from prose_runtime import nodes as n
 from prose_runtime.check.collect import collected
@@ -22,6 +23,10 @@ from prose_runtime.check.resolve import Resolution, resolve
 __all__ = ["SESSION", "WHETHER", "Findings", "flow_of", "name_in_text", "names_the_pattern"]
 
 
+LARGEST = 12_000
+"""Nodes of a program up to which its flow is followed: some thousand lines."""
+
+
 def flow_of(
     spec: n.Spec,
     project: Project,
@@ -30,7 +35,8 @@ def flow_of(
     resolution: Resolution | None = None,
     within: frozenset[n.Node] | None = None,
 ) -> Findings | None:
-    """The flow of a spec, found once; None for a spec that is being looked at already, and for composites.
+    """The flow of a spec, found once; None for a spec that is being looked at already, for composites, and for
+    programs of more than ``LARGEST`` nodes, where following every value would take longer than anybody waits.
 
     ``enclosing`` is the file's spec when this one is an inline component of it; ``resolution`` and ``within`` are what
     ``resolve`` and ``collected`` give for it, where that is known already.
@@ -39,8 +45,15 @@ def flow_of(
         return None
     if spec not in project.flows:
         project.flows[spec] = None  # a spec that calls itself finds this
+        if too_large(spec):
+            return None
         project.flows[spec] = Walk(_known(spec, project, enclosing, resolution, within)).run()
     return project.flows[spec]
+
+
+def too_large(spec: n.Spec) -> bool:
+    """Whether a program has more nodes than are followed."""
+    return spec.body is not None and sum(1 for _ in islice(spec.body.walk(), LARGEST + 1)) > LARGEST
 
 
 def _known(

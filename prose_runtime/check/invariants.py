@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from prose_runtime import nodes as n
+from prose_runtime.check.flow import too_large
 from prose_runtime.check.invariant_claims import Claim
 from prose_runtime.check.invariant_forms import read
 from prose_runtime.check.invariant_order import CALLS
@@ -65,6 +66,8 @@ def _verdict(invariant: n.Invariant, words: Vocabulary, ground: Ground) -> Verdi
         return Verdict(invariant, "watched", "the JavaScript of a composite is watched at run time", tuple(claims))
     if spec.body is None or ground.facts.resolution.unresolved or ground.facts.all(n.Invalid):
         return Verdict(invariant, "unread", "the program cannot be followed")
+    if too_large(spec):
+        return Verdict(invariant, "watched", "the program is too large to be followed before a run", tuple(claims))
     rulings = [(claim, _ruled(claim, ground)) for claim in claims]
     return _summed(invariant, rulings)
 

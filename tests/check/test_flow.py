@@ -196,3 +196,12 @@ def test_the_way_of_a_broken_isolation(tmp_path: Path) -> None:
     lines = [fault.source.place(second.span.start).line for second in fault.secondary]
     assert lines == [line_of(path, "let output = call actor"), line_of(path, 'report: "see:')]
     assert fault.start.line == line_of(path, "`arbiter` never sees")
+
+
+def test_a_program_too_large_to_be_followed_is_watched_not_proved(tmp_path: Path) -> None:
+    steps = "".join(f"let v{i} = call a\n  x: [topic, [topic, [topic, topic]]]\n" for i in range(1500))
+    extra = "### Invariants\n\n- `b` never sees the output of `a`.\n\n"
+    path = pattern(tmp_path, f"{steps}return v1", slots="a b", rows="topic: string", extra=extra)
+    (verdict,) = check_path(path).verdicts
+    assert verdict.status == "watched"
+    assert "too large" in verdict.how
