@@ -111,7 +111,7 @@ def _filter(name: str, check: bool, diff: bool) -> int:
     from prose_runtime.syntax.parse import decoded
     from prose_runtime.text import Source
 
-    data = click.get_binary_stream("stdin").read()
+    data = sys.stdin.buffer.read()
     run = _Run(check, diff)
     try:
         done = _formatted(Path(name), Source(name, decoded(name, data)))
@@ -122,7 +122,7 @@ def _filter(name: str, check: bool, diff: bool) -> int:
         run.change(done)
     else:
         mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") else b""
-        click.get_binary_stream("stdout").write(mark + done.after.encode("utf-8"))
+        sys.stdout.buffer.write(mark + done.after.encode("utf-8"))
     return run.exit_code
 
 
