@@ -77,12 +77,13 @@ class Bounds:
 class Given:
     """What is known of a run: config and inputs by name, and what fills the slots.
 
-    ``inputs`` None: nothing is said of inputs, so that optional ones may be there or not.
+    ``complete``: an optional input that is not given is left out; else nothing is known of it.
     """
 
     config: Mapping[str, Any] = field(default_factory=dict)
-    inputs: Mapping[str, Any] | None = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     slots: Mapping[str, tuple[Fill, ...]] = field(default_factory=dict)
+    complete: bool = False
 
 
 def formulas(analysis: Analysis, given: Given | None = None, outside: Outside = EVERYTHING_SERVICES) -> Bounds:
@@ -106,10 +107,9 @@ def numbers(analysis: Analysis, given: Given | None = None, outside: Outside = E
 
 
 def _input(name: str, row: n.Parameter, known: Given) -> Val:
-    inputs = known.inputs or {}
-    if inputs.get(name) is not None:
-        return literal(inputs[name])
-    left_out = row.optional and known.inputs is not None
+    if known.inputs.get(name) is not None:
+        return literal(known.inputs[name])
+    left_out = row.optional and known.complete
     return literal(row.default) if left_out or row.default is not None else val(At((name,)))
 
 

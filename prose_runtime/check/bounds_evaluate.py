@@ -82,7 +82,9 @@ def _atom(atom: Atom, values: Values) -> float | None:
         return values.answer(atom.target)
     if isinstance(atom, Apply):
         return _apply(atom, values)
-    return _total(atom, values) if isinstance(atom, Total) else math.inf
+    if isinstance(atom, Total):
+        return _total(atom, values)
+    return math.inf if isinstance(atom, Open) else None
 
 
 def _apply(atom: Apply, values: Values) -> float | None:
@@ -111,6 +113,8 @@ def _values_of(path: Path, values: Values) -> Any:
     """The values at a path, or that its root is not given."""
     for i in range(len(path) - 1, 0, -1):
         if isinstance(path[i], Element):
+            if path[i] not in values.elements:
+                return _MISSING
             return values_at(values.elements[path[i]], path[i + 1 :])
     root = path[0]
     if isinstance(root, KnownValue):

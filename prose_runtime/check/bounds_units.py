@@ -65,8 +65,9 @@ def has_program(spec: Spec) -> bool:
 
 def filled(unit: UnitFill, outside: Outside) -> UnitFill:
     """The unit with its open slots answered by the default service: one for each, also for a list slot."""
-    slots = {slot.name: (outside.open(slot.name),) for slot in unit.analysis.spec.slots}
-    return UnitFill(unit.analysis, {**slots, **unit.slots}, unit.config, unit.bare)
+    names = [slot.name for slot in unit.analysis.spec.slots]
+    slots = {name: unit.slots[name] if name in unit.slots else (outside.open(name),) for name in names}
+    return UnitFill(unit.analysis, slots, unit.config, unit.bare)
 
 
 @dataclass(frozen=True, slots=True)

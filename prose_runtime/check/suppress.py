@@ -16,6 +16,9 @@ from prose_runtime.text import Source, Span
 
 CODE = "unused-suppression"
 
+ON_DEMAND = frozenset({"call-bound"})
+"""Codes that are reported only when somebody asks: comments that silence them may find nothing to silence."""
+
 _HINT = re.compile(r"prose:\s*ignore")
 _COMMENT = re.compile(r"<!--\s*prose:\s*ignore\b(?P<html>.*?)-->|(?:#|//)\s*prose:\s*ignore\b(?P<code>.*)")
 
@@ -54,6 +57,7 @@ def suppress(
             hit.used = True
         if not hits:
             kept.append(diagnostic)
+    comments = [s for s in comments if s.used or s.code not in ON_DEMAND]
     needed = {s.comment for s in comments if s.used}
     kept += [_unused(spec.source, s, known, firm, s.comment in needed) for s in comments if not s.used]
     return kept

@@ -27,6 +27,7 @@ FORMATS = ("text", "agent", "json", "github", "sarif", "junit")
 @click.option("--ignore", metavar="CODES", multiple=True, help="Leave these codes (or their beginnings) out.")
 @click.option("--fix", is_flag=True, help="Apply the fixes that keep the meaning, then report what is left.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing; exit 1 if anything.")
+@click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Fail when a spec can make more calls than N.")
 @click.option("--verbose", is_flag=True, help="Say of each condition what can decide it.")
 def check(
     *,
@@ -37,6 +38,7 @@ def check(
     ignore: tuple[str, ...],
     fix: bool,
     diff: bool,
+    max_calls: int | None,
     verbose: bool,
 ) -> int:
     """Report the faults of spec files, all in one pass.
@@ -55,10 +57,10 @@ def check(
         code = _repair([Path(path) for path in paths], defaults, show=diff)
         if diff:
             return code
-    return _check([Path(path) for path in paths], defaults, verbose)
+    return _check([Path(path) for path in paths], defaults, verbose, max_calls)
 
 
-def _check(paths: list[Path], defaults: Defaults, verbose: bool) -> int:
+def _check(paths: list[Path], defaults: Defaults, verbose: bool, max_calls: int | None) -> int:
     from prose_runtime.check.checker import check_paths, strictly
 
     checked = check_paths(paths)
@@ -66,6 +68,11 @@ def _check(paths: list[Path], defaults: Defaults, verbose: bool) -> int:
         from prose_runtime.check.rungs import rungs
 
         checked.diagnostics += [note for analysis in checked.analyses for note in rungs(analysis)]
+    if max_calls is not None:
+        from prose_runtime.check.bounds_limit import beyond
+
+        checked.diagnostics += beyond(checked.analyses, max_calls)
+    if verbose or max_calls is not None:
         order = {path: number for number, path in enumerate(checked.paths)}
         checked.diagnostics.sort(key=lambda d: (order[d.source.path], d.span, d.code))
     wanted = [diagnostic for diagnostic in checked.diagnostics if defaults.wants(diagnostic)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from prose_runtime.errors import CheckFailed
+from prose_runtime.errors import CheckFailed, UsageError
 
 if TYPE_CHECKING:
     from prose_runtime.check.project import Project
@@ -22,17 +22,24 @@ class View(NamedTuple):
     value: Callable[[], Any]
 
 
-@click.command()
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("spec", metavar="SPEC")
+@click.argument("words", metavar="", nargs=-1, type=click.UNPROCESSED)
 @click.option("--flow", "view", flag_value="flow", help="Who sees what, by which lines (the default).")
 @click.option("--ast", "view", flag_value="ast", help="The tree that the spec is read as.")
+@click.option(
+    "--calls", "view", flag_value="calls", help="How many calls a run makes; takes the options of `prose run`."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def show(spec: str, view: str | None, *, as_json: bool) -> int:
+def show(spec: str, words: tuple[str, ...], view: str | None, *, as_json: bool) -> int:
     """Show what is known of a spec without running it.
 
     SPEC is a file or the bare name of a library pattern. Who sees what comes as a table: a row for each role, a column
     for each input, config item and role whose answers may get there, then the lines by which they travel, and what is
     known of the spec's invariants.
+
+    How many calls a run makes comes as formulas over config and inputs, with numbers for the defaults, or for what is
+    given as for a run (`prose show refine --calls --max-iterations 2 --refiner claude`).
     """
     from prose_runtime.check.checker import check_path
     from prose_runtime.check.project import Project
@@ -41,7 +48,10 @@ def show(spec: str, view: str | None, *, as_json: bool) -> int:
 
     path = found(spec, Path.cwd())
     project = Project.around(path)
-    shown = VIEWS[view or "flow"](check_path(path, project), project)
+    if words and view != "calls":
+        raise UsageError(f"there is no option `{words[0]}`", help="`prose show --help` lists the options")
+    analysis = check_path(path, project)
+    shown = _calls(analysis, project, words) if view == "calls" else VIEWS[view or "flow"](analysis, project)
     click.echo(dumps(shown.value()) if as_json else shown.text())
     return 0
 
@@ -69,6 +79,15 @@ def _tree(analysis: Analysis, _: Project) -> View:
 
     tree = dump(analysis.spec)
     return View(lambda: tree_text(tree), lambda: tree)
+
+
+def _calls(analysis: Analysis, project: Project, words: tuple[str, ...]) -> View:
+    """How many calls a run makes. Raises CheckFailed for a spec with errors, UsageError for words that are wrong."""
+    from prose_runtime.cli.show_calls import shown_calls
+    from prose_runtime.report.bounds_text import calls_json, calls_text
+
+    shown = shown_calls(analysis, project, words)
+    return View(lambda: calls_text(shown), lambda: calls_json(shown))
 
 
 VIEWS: dict[str, Callable[[Analysis, Project], View]] = {"flow": _flow, "ast": _tree}

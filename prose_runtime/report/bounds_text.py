@@ -9,6 +9,7 @@ from typing import Any
 
 from prose_runtime.check.bounds import Bounds, Range
 from prose_runtime.check.bounds_evaluate import NO_BOUND, Values, evaluate, names_in, number_text, text
+from prose_runtime.report.bounds_estimate import ANSWER_TOKENS, CHARACTERS_PER_TOKEN, Estimate
 from prose_runtime.report.text import printable, width
 
 _NOTHING = Values()
@@ -41,12 +42,13 @@ def _counted(number: float, what: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is shown of a spec's calls: its formulas, and the bounds for what is given on the command line."""
+    """What is shown of a spec's calls: formulas, the bounds for what is given on the command line, what that takes."""
 
     spec: str
     formulas: Bounds
     numbers: Bounds
     max_calls: int | None = None
+    estimates: tuple[Estimate, ...] = ()
 
 
 def calls_text(shown: Shown) -> str:
@@ -54,7 +56,7 @@ def calls_text(shown: Shown) -> str:
     rows = [("", "at least", "at most", "with these values"), *_rows(shown)]
     widths = [max(width(row[i]) for row in rows) for i in range(4)]
     lines = [_padded(row, widths) for row in rows]
-    return "\n".join([f"Calls of {printable(shown.spec)}", "", *lines, *_notes(shown)])
+    return "\n".join([f"Calls of {printable(shown.spec)}", "", *lines, *_notes(shown), *_estimated(shown)])
 
 
 def _padded(row: Sequence[str], widths: Sequence[int]) -> str:
@@ -75,8 +77,16 @@ def _rows(shown: Shown) -> list[tuple[str, str, str, str]]:
         _row(name, known, shown.numbers.targets.get(name, Range(known.low, known.high)))
         for name, known in shown.formulas.targets.items()
     ]
-    found += [_row(title, getattr(shown.formulas, key), getattr(shown.numbers, key)) for title, key in _TOTALS]
-    return found
+    return found + [
+        _row(title, getattr(shown.formulas, key), getattr(shown.numbers, key)) for title, key in _totals(shown)
+    ]
+
+
+def _totals(shown: Shown) -> list[tuple[str, str]]:
+    """The totals that say something of their own."""
+    known = shown.formulas
+    silent = {"judge": not known.judge.high.terms, "requests": known.requests == known.calls}
+    return [(title, key) for title, key in _TOTALS if not silent.get(key)]
 
 
 def _row(name: str, formula: Range, number: Range) -> tuple[str, str, str, str]:
@@ -104,6 +114,44 @@ def _notes(shown: Shown) -> list[str]:
     return lines
 
 
+def _estimated(shown: Shown) -> list[str]:
+    """What the calls take at most, by binding."""
+    if all(found.free for found in shown.estimates):
+        return []
+    rows = [("", "model", "calls", "tokens in", "tokens out", "cost"), *map(_estimate_row, shown.estimates)]
+    widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]))]
+    rule = (
+        f"An estimate: {CHARACTERS_PER_TOKEN} characters are a token, an answer has {ANSWER_TOKENS} tokens or its "
+        "binding's max_tokens; no retries, no repairs."
+    )
+    return ["", "At most", "", *(_padded(row, widths) for row in rows), "", *_sum(shown.estimates), rule]
+
+
+def _estimate_row(found: Estimate) -> tuple[str, ...]:
+    tokens = ("none", "none") if found.free else (number_text(found.input_tokens), number_text(found.output_tokens))
+    model = "no model" if found.free else found.model or "unknown"
+    return printable(found.service), printable(model), number_text(found.calls), *tokens, _dollars(found)
+
+
+def _dollars(found: Estimate) -> str:
+    if found.free:
+        return "none"
+    return "unknown" if found.cost_usd is None else f"${found.cost_usd:.4f}"
+
+
+def _sum(estimates: Sequence[Estimate]) -> list[str]:
+    """The cost of all bindings; one whose price is unknown makes the whole unknown."""
+    paid = [found for found in estimates if not found.free]
+    unknown = [found.service for found in paid if found.cost_usd is None]
+    if not paid:
+        return []
+    known = sum(found.cost_usd or 0 for found in paid)
+    if not unknown:
+        return [f"All in all at most ${known:.4f}."]
+    listed = ", ".join(map(printable, dict.fromkeys(unknown)))
+    return [f"All in all unknown: there is no price for {listed} (`prices` in prose.yml), or no bound."]
+
+
 def needed(bounds: Bounds) -> list[str]:
     """The names on which numbers depend that nobody has given."""
     formulas = [end for found in [*bounds.targets.values(), bounds.requests] for end in found]
@@ -126,7 +174,17 @@ def calls_json(shown: Shown) -> dict[str, Any]:
             for found in shown.numbers.open
         ],
         "needed": needed(shown.numbers),
+        "estimate": [_estimate_json(found) for found in shown.estimates],
     }
+
+
+def _estimate_json(found: Estimate) -> dict[str, Any]:
+    figures = {key: _finite(getattr(found, key)) for key in ("calls", "input_tokens", "output_tokens")}
+    return {"service": found.service, "model": found.model, **figures, "cost_usd": found.cost_usd}
+
+
+def _finite(value: float | None) -> Any:
+    return None if value is None else "unbounded" if math.isinf(value) else int(value)
 
 
 def _range_json(formula: Range, number: Range) -> dict[str, Any]:

@@ -19,15 +19,18 @@ from prose_runtime.values import ServiceRef, Value
 
 
 class Wired(Outside):
-    """What names mean in a run: services and pattern instances of prose.yml, then specs of the project."""
+    """What names mean in a run: services and pattern instances of prose.yml, then specs of the project.
 
-    def __init__(self, wiring: LocalWiring):
+    ``naming``: also find out which service answers where nothing is bound, which may ask this machine for a server.
+    """
+
+    def __init__(self, wiring: LocalWiring, *, naming: bool = False):
         self.wiring = wiring
-        self.default = wiring.bindings.default_service().binding.name
+        self.naming = naming
 
     def open(self, name: str) -> Fill:
         """The default service."""
-        return Fill(name, service=self.default)
+        return Fill(name, service=self.wiring.bindings.default_service().binding.name if self.naming else "")
 
     def service(self, name: str) -> Fill:
         """A name of prose.yml; a pattern instance there makes calls of its own."""
@@ -65,10 +68,10 @@ def run_bounds(
     wiring: LocalWiring,
     slots: Mapping[str, Value],
     config: Mapping[str, Any],
-    inputs: Mapping[str, Any] | None,
+    inputs: Mapping[str, Any],
 ) -> Bounds:
-    """The bounds of a run with these slots, config and inputs (None: nothing is said of them yet)."""
-    return numbers(analysis, Given(config, inputs, fills(slots)), Wired(wiring))
+    """The bounds of a run with these slots, config and inputs."""
+    return numbers(analysis, Given(config, inputs, fills(slots), complete=True), Wired(wiring))
 
 
 def most_requests(bounds: Bounds, contracts: ContractMode) -> int | None:

@@ -13,16 +13,16 @@ from typing import Any
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from prose_runtime.check.bounds import Bounds, Given, Range, formulas, numbers
+from prose_runtime.check.bounds import Bounds, Given, Range, formulas
 from prose_runtime.check.bounds_evaluate import Values, evaluate
-from prose_runtime.check.bounds_values import Fill
 from prose_runtime.check.checker import check_path
 from prose_runtime.depth import make_room
 from prose_runtime.errors import ServiceError
 from prose_runtime.events import CallStarted, ConditionDecided, Event
+from prose_runtime.runtime.bounds import Wired, fills
 from prose_runtime.runtime.limits import Limits
 from prose_runtime.runtime.result import Result
-from prose_runtime.runtime.session import RunRequest, execute, prepare
+from prose_runtime.runtime.session import Prepared, RunRequest, execute, prepare
 from prose_runtime.services.api import Reply, Request
 from prose_runtime.services.bindings import Bindings
 from prose_runtime.services.config import ProseYml
@@ -208,18 +208,19 @@ class Seen:
             self.judged += 1
 
 
-def run(path: Path, inputs: dict[str, Any], config: dict[str, Any], opts: int, seed: int) -> tuple[Result, Seen]:
-    """A run with services that answer by chance."""
+def run(
+    path: Path, inputs: dict[str, Any], config: dict[str, Any], opts: str, seed: int
+) -> tuple[Prepared, Result, Seen]:
+    """A run with services that answer by chance. ``opts`` has a letter for each binding: s service, p pattern."""
     chance, seen = random.Random(seed), Seen()
     one = Service("one", chance)
     bindings = Bindings(ProseYml(), env={"PROSE_DEFAULT": "echo"})
     bindings._services["echo"] = one
-    request = RunRequest(
-        path.name, inputs, config, {"a": one, "b": one, "opts": [one] * opts}, path.parent, False, bindings=bindings
-    )
-    prepared = prepare(request)
+    nested = {"pattern": "sub", "with": {"helper": "echo"}, "config": {"size": 1}}
+    bind = {"a": one, "b": one, "opts": [one if letter == "s" else nested for letter in opts]}
+    prepared = prepare(RunRequest(path.name, inputs, config, bind, path.parent, False, bindings=bindings))
     prepared.limits = Limits(max_calls=400)
-    return asyncio.run(execute(prepared, listeners=[seen])), seen
+    return prepared, asyncio.run(execute(prepared, listeners=[seen])), seen
 
 
 def holds(what: str, have: int, bound: Range, values: Values, completed: bool) -> None:
@@ -243,25 +244,26 @@ def compare(bounds: Bounds, values: Values, result: Result, seen: Seen) -> None:
 
 numbers_ = st.integers(0, 3)
 objects = st.lists(st.fixed_dictionaries({"count": numbers_, "items": st.lists(st.just(1), max_size=2)}), max_size=3)
+texts = st.lists(st.just("x"), max_size=3)
+services = st.sampled_from(["s", "ss", "sss", "p", "sp", "ps", "spp"])
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(programs(), numbers_, numbers_, objects, st.lists(st.just("x"), max_size=3), st.integers(1, 3), st.integers())
+@given(programs(), numbers_, numbers_, objects, texts, services, st.integers())
 def test_a_run_stays_within_its_bounds(
-    program: str, n: int, m: int, objs: list[Any], xs: list[str], opts: int, seed: int
+    program: str, n: int, m: int, objs: list[Any], xs: list[str], opts: str, seed: int
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "sub.prose.md").write_text(INSIDE, encoding="utf-8")
         path = pattern(folder, program, slots="a b opts[]", rows=ROWS, config=CONFIG)
         path.write_text(path.read_text(encoding="utf-8") + "\n" + COMPONENT, encoding="utf-8")
-        analysis = check_path(path)
-        if any(d.severity == "error" for d in analysis.diagnostics):
+        if any(d.severity == "error" for d in check_path(path).diagnostics):
             return
         config, inputs = {"n": n, "m": m}, {"xs": xs, "objs": objs}
-        result, seen = run(path, dict(inputs), config, opts, seed)
-        slots = {"opts": (Fill("opts"),) * opts}
-        symbolic = Values({**config, **inputs, "unset": None, "opts": [None] * opts})
+        prepared, result, seen = run(path, dict(inputs), config, opts, seed)
         note(f"{config} {inputs} {opts}\n{program}\n{seen.calls} {result.error}")
-        compare(formulas(analysis), symbolic, result, seen)
-        compare(numbers(analysis, Given(config, inputs, slots)), Values(), result, seen)
+        compare(prepared.bounds, Values(), result, seen)
+        filled = Given(slots=fills(prepared.slots))
+        values = Values({**config, **inputs, "unset": None, "opts": list(opts)})
+        compare(formulas(prepared.analysis, filled, Wired(prepared.wiring)), values, result, seen)

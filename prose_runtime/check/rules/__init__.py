@@ -7,6 +7,7 @@ from prose_runtime.check.rule import Rule
 from prose_runtime.check.rules import (
     bad_expectation,
     bad_persist,
+    call_bound,
     compared_types,
     const_assigned,
     count_beyond_branches,
@@ -81,6 +82,7 @@ RULES: tuple[Rule, ...] = tuple(
     for module in (
         bad_expectation,
         bad_persist,
+        call_bound,
         compared_types,
         const_assigned,
         count_beyond_branches,
