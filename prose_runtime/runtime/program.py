@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from prose_runtime.check.conditions import Criterion, Wording, alternatives, criterion, wording
+from prose_runtime.check.demand import values_named
 from prose_runtime.check.tables import Analysis
 from prose_runtime.nodes import (
     Agent,
@@ -33,7 +34,6 @@ from prose_runtime.nodes import (
     Node,
     Parallel,
     Pipeline,
-    Predicate,
     Repeat,
     Session,
     Sleep,
@@ -128,17 +128,6 @@ class Program:
         """The spec's own description of its inputs, config and slots: what a judge is told about them."""
         items: list[Any] = [*self.analysis.inputs.values(), *self.spec.config, *self.spec.slots]
         return {item.name: item.description for item in items if item.description}
-
-
-def values_named(expr: Node) -> Iterator[Name]:
-    """The names whose values an expression reads: the operand of ``has`` counts as a word, not as a name."""
-    if isinstance(expr, Name):
-        yield expr
-    elif isinstance(expr, Predicate) and expr.op == "has":
-        yield from values_named(expr.subject)
-    else:
-        for child in expr.children():
-            yield from values_named(child)
 
 
 _KEYWORDS: Mapping[type[Node], str] = {
