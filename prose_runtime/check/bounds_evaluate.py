@@ -146,6 +146,8 @@ def _text(formula: Formula) -> str:
         rest = Formula(frozenset((_without(monomial, common), factor) for monomial, factor in formula.terms))
         return f"{_product(common, 1)}*({_text(rest)})"
     terms = sorted(((_product(m, abs(f)), f, len(m)) for m, f in formula.terms), key=lambda t: (t[2] == 0, t[0]))
+    if len(terms) == 1 and terms[0][1] > 0:
+        return _bare(terms[0][0])
     shown = ""
     for i, (written, factor, _) in enumerate(terms):
         sign = " - " if factor < 0 else " + "
@@ -153,16 +155,26 @@ def _text(formula: Formula) -> str:
     return shown
 
 
+def _bare(written: str) -> str:
+    """Without the parentheses around all of it."""
+    inside = written[1:-1]
+    whole = written.startswith("(") and written.endswith(")") and "(" not in inside and ")" not in inside
+    return inside if whole else written
+
+
 def _common(formula: Formula) -> Monomial:
     """The atoms that all of several terms have in common."""
     if len(formula.terms) < 2:
         return frozenset()
-    shared = [frozenset(atom for atom, power in monomial if power == 1) for monomial, _ in formula.terms]
-    return frozenset((atom, 1) for atom in frozenset.intersection(*shared))
+    powers = [dict(monomial) for monomial, _ in formula.terms]
+    shared = frozenset.intersection(*(frozenset(found) for found in powers))
+    return frozenset((atom, min(found[atom] for found in powers)) for atom in shared)
 
 
 def _without(monomial: Monomial, common: Monomial) -> Monomial:
-    return monomial - common
+    less = dict(common)
+    rest = ((atom, power - less.get(atom, 0)) for atom, power in monomial)
+    return frozenset((atom, power) for atom, power in rest if power)
 
 
 def _product(monomial: Monomial, factor: float) -> str:
@@ -204,8 +216,9 @@ def path_text(path: Path) -> str:
 def _apply_text(atom: Apply) -> str:
     args = [_text(arg) for arg in atom.args]
     if atom.op == "count":
-        plain = len(atom.args[0].terms) == 1 and all(factor > 0 for _, factor in atom.args[0].terms)
-        return args[0] if plain else f"max(0, {args[0]})"
+        if any(factor < 0 for _, factor in atom.args[0].terms):
+            return f"max(0, {args[0]})"
+        return args[0] if len(atom.args[0].terms) == 1 else f"({args[0]})"
     if atom.op in ("/", "%"):
         return "(" + f" {atom.op} ".join(arg if arg.isidentifier() else f"({arg})" for arg in args) + ")"
     return f"({args[0]} or {args[1]})" if atom.op == "or" else f"{atom.op}({', '.join(args)})"

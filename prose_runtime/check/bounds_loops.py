@@ -252,9 +252,10 @@ class Loops(Forks):
             return Exit(FREE, self.state, NULL)
         passes = plan.passes
         after = self._closed(plan, each.state, settle)
-        for place, kept in list(after.lists.items()):
-            if place in settle.ends:
-                after.lists[place] = kept._replace(size=settle.ends[place])
+        for place, bound in settle.bounds.items():
+            if place in after.lists:
+                size = settle.ends.get(place) or Range(after.lists[place].size.low, bound.high)
+                after.lists[place] = after.lists[place]._replace(size=size)
         first = passes.size.low.constant
         state = after if first is not None and first >= 1 else either_state(self.state, after)
         return Exit(all_passes(passes, self._cost(each.cost, settle)), state, self._value(plan, each.value, settle))

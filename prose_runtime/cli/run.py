@@ -222,12 +222,12 @@ def _tell_before(prepared: Prepared) -> None:
 
     if prepared.note:
         _say(prepared.note)
-    _say(run_line(prepared.bounds, prepared.limits.max_calls))
     warnings = [d for d in prepared.warnings if d.severity == "warning"]
     if warnings:
         from prose_runtime.report.text import render
 
         _say(render(warnings))
+    _say(run_line(prepared.bounds, prepared.limits.max_calls))
 
 
 def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bool) -> None:

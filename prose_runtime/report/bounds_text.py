@@ -26,7 +26,7 @@ def run_line(bounds: Bounds, max_calls: int | None) -> str:
     if judge:
         line += f", and {_counted(judge, 'question')} to the judge"
     if max_calls is not None and requests > max_calls:
-        line += f" ({requests:,.0f} requests with repairs and retries; limits.max_calls = {max_calls} stops it earlier)"
+        line += f" ({requests:,.0f} requests with repairs and retries; limits.max_calls = {max_calls} stops it before)"
     return line
 
 
