@@ -348,11 +348,21 @@ def grows(claim: Grows, ground: Ground) -> Ruling:
     for binding in frame.bindings[name]:
         if not _only_adds(binding, name) and _may_follow(binding, adds, frame.bindings[name], ground):
             return Ruling("refuted", f"{name} is set anew", ((_binding_line(binding, ground), "it is set anew here"),))
+    if any(not isinstance(binding.node, n.Bind) for binding in frame.bindings[name]) or _published(name, ground):
+        return Ruling("unsure", f"{name} is bound in more ways than by assignment")
     for node in ground.facts.all(n.Bind):
         inside = isinstance(node.target, n.Index | n.Field) and _root(node.target) == name
         if inside and claim.strict:
             return Ruling("refuted", f"an entry of {name} is replaced", ((node.target.span, "it is replaced here"),))
     return Ruling("proved", f"{name} is only added to")
+
+
+def _published(name: str, ground: Ground) -> bool:
+    """Whether a destructuring or a branch of a ``parallel:`` binds the name."""
+    apart = [node.target for node in ground.facts.all(n.Bind) if isinstance(node.target, n.Destructure)]
+    branches = [s for node in ground.facts.all(n.Parallel) for s in node.body.statements if isinstance(s, n.Bind)]
+    named = {part.id for target in apart for part in target.names}
+    return name in named | {b.target.id for b in branches if isinstance(b.target, n.Name)}
 
 
 def _variable(name: str, ground: Ground) -> str:

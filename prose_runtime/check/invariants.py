@@ -8,6 +8,7 @@ from typing import Literal
 from prose_runtime import nodes as n
 from prose_runtime.check.flow import too_large
 from prose_runtime.check.invariant_claims import Claim
+from prose_runtime.check.invariant_doubts import doubt
 from prose_runtime.check.invariant_forms import read
 from prose_runtime.check.invariant_order import CALLS
 from prose_runtime.check.invariant_proofs import SIGHT, Ground, Ruling
@@ -69,7 +70,9 @@ def _verdict(invariant: n.Invariant, words: Vocabulary, ground: Ground) -> Verdi
     if too_large(spec):
         return Verdict(invariant, "watched", "the program is too large to be followed before a run", tuple(claims))
     rulings = [(claim, _ruled(claim, ground)) for claim in claims]
-    return _summed(invariant, rulings)
+    verdict = _summed(invariant, rulings)
+    why = doubt(ground.facts) if verdict.status == "proved" else None
+    return verdict if why is None else Verdict(invariant, "watched", why, tuple(claims))
 
 
 def _ruled(claim: Claim, ground: Ground) -> Ruling:

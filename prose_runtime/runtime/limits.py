@@ -23,12 +23,10 @@ class Meter:
     """Counts what a run has used, nested units included, against its limits.
 
     ``calls`` and ``usage`` are of the whole run, recorded answers included; the bounds hold for what is asked now.
-    ``bound`` is how many requests the analysis of the program allows; None is no bound.
     """
 
-    def __init__(self, limits: Limits, bound: int | None = None):
+    def __init__(self, limits: Limits):
         self.limits = limits
-        self.bound = bound
         self.calls = 0
         self.usage = NO_USAGE
         self._live_calls = 0
@@ -43,8 +41,6 @@ class Meter:
         limits = self.limits
         if limits.max_calls is not None and self._live_calls >= limits.max_calls:
             raise exceeded("max_calls", self._live_calls, limits.max_calls, f"{limits.max_calls} calls were made")
-        if self.bound is not None and self._live_calls >= self.bound:
-            raise _beyond(self._live_calls, self.bound)
         if limits.max_cost_usd is not None and self._live_cost >= limits.max_cost_usd:
             spent = f"${self._live_cost:.4f} of ${limits.max_cost_usd:.2f} are spent"
             raise exceeded("max_cost_usd", self._live_cost, limits.max_cost_usd, spent)
@@ -56,17 +52,6 @@ class Meter:
         self.usage += usage
         if live and usage.cost_usd is not None:
             self._live_cost += usage.cost_usd
-
-
-def _beyond(value: int, bound: int) -> LimitExceeded:
-    """The error for more requests than the analysis allows: one of the two is wrong, and nothing more is spent."""
-    return LimitExceeded(
-        f"the run wants more than the {bound} requests that its program was found to make at most",
-        limit="bound",
-        value=value,
-        bound=bound,
-        help="this is a fault of prose-runtime, not of the spec: please report it with the spec",
-    )
 
 
 def exceeded(limit: str, value: float, bound: float, sentence: str) -> LimitExceeded:

@@ -18,7 +18,7 @@ from prose_runtime.errors import Cancelled, CheckFailed, Paused, ProseError, Run
 from prose_runtime.events import Listener, RunFinished, RunStarted, Status
 from prose_runtime.journal import RunRecord
 from prose_runtime.runtime import interpreter
-from prose_runtime.runtime.bounds import most_requests, run_bounds
+from prose_runtime.runtime.bounds import run_bounds
 from prose_runtime.runtime.delegate import config_defaults
 from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.inputs import check_inputs
@@ -139,7 +139,7 @@ async def execute(
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
     collector = ResultListener(result)
     watch = Watch(prepared.program, _given(prepared), prepared.slots)
-    meter = Meter(prepared.limits, most_requests(prepared.bounds, prepared.request.contracts))
+    meter = Meter(prepared.limits)
     host = LocalHost(journal, meter, [collector, watch, *listeners], reask=reask)
     run = Run(host, prepared.wiring, prepared.request.contracts)
     host.emit(RunStarted("", result.run or "", result.spec, prepared.note))

@@ -205,3 +205,30 @@ def test_a_program_too_large_to_be_followed_is_watched_not_proved(tmp_path: Path
     (verdict,) = check_path(path).verdicts
     assert verdict.status == "watched"
     assert "too large" in verdict.how
+
+
+@pytest.mark.parametrize(
+    ("sentence", "body"),
+    [
+        (
+            "`b` never sees the output of `a`.",
+            "block f(n, v):\n  if n == 0:\n    return call b(v)\n  let x = call a(topic)\n  return do f(n - 1, x)\n"
+            'let z = do f(2, "none")\nreturn z',
+        ),
+        (
+            "`a` is called at most 2 times.",
+            "let xs = [1, 2]\nlet ys = xs\nappend 3 to ys\nfor x in xs:\n  call a(x)\nreturn 1",
+        ),
+        ("`log` only grows.", "let log = [1]\nlet other = log\nother[0] = 2\nreturn log"),
+        ("`log` only grows.", "let log = []\nlet { log } = { log: [] }\nrecord 1 in log\nreturn log"),
+        ("`log` only grows.", "let log = []\nparallel:\n  let log = call a(topic)\n  call b(topic)\nreturn log"),
+        (
+            "`b` never sees the output of `a`.",
+            "let o = {}\nlet x = call a(topic)\no[x] = 1\nlet z = call b(keys(o))\nreturn z",
+        ),
+    ],
+)
+def test_what_is_not_followed_is_not_proved(tmp_path: Path, sentence: str, body: str) -> None:
+    path = pattern(tmp_path, body, slots="a b", rows="topic: string", extra=f"### Invariants\n\n- {sentence}\n\n")
+    (verdict,) = check_path(path).verdicts
+    assert verdict.status != "proved"
