@@ -1,0 +1,40 @@
+"""The bound of a run, as it is wired and with the values that it gets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from prose_runtime.check.bounds import Bounds
+from prose_runtime.check.bounds_formula import constant
+from prose_runtime.runtime.session import RunRequest, prepare
+from prose_runtime.services.bindings import Bindings
+from prose_runtime.services.config import ProseYml
+from prose_runtime.testing import script
+from support.programs import pattern
+
+
+def bound(path: Path, **asked: Any) -> Bounds:
+    bindings = Bindings(ProseYml(), env={"PROSE_DEFAULT": "echo"})
+    return prepare(RunRequest(path.name, base=path.parent, bindings=bindings, **asked)).bounds
+
+
+def test_it_knows_the_inputs(tmp_path: Path) -> None:
+    path = pattern(tmp_path, "for x in xs:\n  call a\n    x: x", rows="xs: array")
+    found = bound(path, inputs={"xs": [1, 2, 3]}, bind={"a": script("one")})
+    assert (found.calls.low, found.calls.high) == (constant(3), constant(3))
+
+
+def test_an_optional_input_that_is_not_given_is_not_there(tmp_path: Path) -> None:
+    path = pattern(tmp_path, "if extra is present:\n  call a\ncall a", rows="extra: string -- (optional)")
+    assert bound(path).calls.high == constant(1)
+    assert bound(path, inputs={"extra": "x"}).calls.low == constant(2)
+
+
+def test_bindings_of_a_list_slot_count_each_by_itself(tmp_path: Path) -> None:
+    pattern(tmp_path, "repeat size:\n  call helper", slots="helper", config="- `size` (integer)", name="sub")
+    path = pattern(tmp_path, "for o in options:\n  call o\n    said: 1", slots="options[]")
+    nested = [{"pattern": "sub", "config": {"size": size}} for size in (2, 5)]
+    found = bound(path, bind={"options": [script("one"), *nested]})
+    assert (found.calls.low, found.calls.high) == (constant(8), constant(8))
+    assert {name: r.high for name, r in found.targets.items()} == {"options": constant(1), "helper": constant(7)}
