@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -72,10 +73,12 @@ def with_declared(demand: Demand | None, returns: n.Returns | None, slot: n.Slot
     """The demand on a result together with what its target declares.
 
     Declared outputs are the whole of the value: nothing asks for a ``text`` beside them. Optional ones that the
-    program does not read are asked for, never demanded. An only declared output is noted as ``bare``.
+    program does not read are asked for, never demanded. An only declared output is noted as ``bare``. What a slot
+    ensures as optional is not demanded even where the program reads it: there it is null.
     """
     only = returns.outputs[0].name if returns and len(returns.outputs) == 1 else None
     merged = replace(demand or Demand(), bare=only)
+    merged.required = merged.required - spared(slot)
     fields = {**declared(slot), **declared(returns)}
     if not fields:
         return merged
@@ -89,6 +92,14 @@ def with_declared(demand: Demand | None, returns: n.Returns | None, slot: n.Slot
         mentioned=(merged.mentioned - needed) | optional,
         whole=False,
     )
+
+
+_OPTIONAL = re.compile(r"\boptional(?:ly)?\s+`?([A-Za-z_][\w-]*)`?")
+
+
+def spared(slot: n.Slot | None) -> set[str]:
+    """The fields that a slot ensures as optional: ``ensures: `score`, optional `feedback```."""
+    return {name for promise in slot.ensures for name in _OPTIONAL.findall(promise.text)} if slot else set()
 
 
 def _borne(demand: Demand, declared: Collection[str]) -> Demand:

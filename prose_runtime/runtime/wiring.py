@@ -107,7 +107,9 @@ class LocalWiring:
         try:
             return self.bindings.resolve(word, slot, base=base)
         except UsageError:
-            path = self.project.find(word, base or Path.cwd())
+            # Words count from where they were written: the spec may stand in the library, far from there.
+            beside = base or Path.cwd()
+            path = Project.around(beside).find(word, beside)
             if path is None:
                 raise
             return Binding(word, "spec", path=path)
@@ -131,7 +133,7 @@ class LocalWiring:
         return UnitCallee(settings.pattern, program, self.filled(program, slots), settings.config, bare=True)
 
     def _found(self, reference: str, beside: Path) -> Path:
-        path = self.project.find(reference, beside)
+        path = self.project.find(reference, beside) or Project.around(beside).find(reference, beside)
         if path is None:
             help_ = did_you_mean(reference, self.project.names_near(beside))
             raise UsageError(f"there is no pattern `{reference}` near {beside}", help=help_)

@@ -333,3 +333,17 @@ def test_a_faulty_spec_runs_nothing(tmp_path: Path) -> None:
     with pytest.raises(CheckFailed) as caught:
         run(pattern(tmp_path, "let x = call b\n  n: 1\nreturn y"), {"a": script()})
     assert len([d for d in caught.value.diagnostics if d.severity == "error"]) == 2
+
+
+def test_what_a_slot_ensures_as_optional_may_be_missing(tmp_path: Path) -> None:
+    path = pattern(tmp_path, "let v = call a\n  n: 1\nreturn { score: v.score, why: v.why }")
+    path.write_text(path.read_text().replace("- `a`", "- `a`\n  - ensures: `score`, optional `why`"), encoding="utf-8")
+    result = run(path, {"a": script({"score": 1})})
+    assert (result.value, len(result.calls)) == ({"score": 1, "why": None}, 1)
+
+
+def test_a_word_counts_from_where_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prose.yml").write_text("services:\n  s: {provider: echo}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="duel"):
+        prose.run("dialectic", {"task_brief": "t"}, bind={"thesis": "duel", "antithesis": "s"})

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 
 from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.diagnostics import Secondary
+from prose_runtime.nodes import Output
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -33,7 +34,8 @@ def find(facts: Facts) -> Iterator[Finding]:
         for name, bindings in frame.bindings.items():
             const = next((binding for binding in bindings if binding.kind == "const"), None)
             for other in bindings if const else ():
-                if const is not None and other.span > const.span:
+                published = isinstance(other.node, Output)  # `output c` hands the constant out
+                if const is not None and not published and other.span > const.span:
                     where = Secondary(const.span, "the constant")
                     yield Finding(
                         other.span, f"`{name}` is a constant", "bind it with `let`, or choose a new name", (where,)
