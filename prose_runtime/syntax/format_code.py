@@ -58,11 +58,15 @@ def _flat(lines: list[Line], depth: int) -> Iterator[tuple[Line, int]]:
 def _places(source: Source, block: Block) -> Places:
     places = Places()
     text = source.text
+    criteria: set[Node] = set()
     for node in block.walk():
         if isinstance(node, Condition | Discretion):
             _add(places.english, node.span)
         elif isinstance(node, Choice):
+            criteria.add(node.criteria)
             _add(places.english, _criteria(text, node.criteria.span))
+        elif node in criteria:
+            continue
         elif isinstance(node, Template | MadeName) and not _is_literal(text[node.span.start : node.span.end]):
             _add(places.raw, node.span)
         elif (

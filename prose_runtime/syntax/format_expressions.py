@@ -59,7 +59,7 @@ _DENIED = {
 }
 _STATE = re.compile(r"(?:present|absent|set|null|empty|true|false)(?![\w-])")
 _RESERVED = frozenset("and or not if then else elif in is null true false let const return".split())
-_KEYWORDS = _RESERVED | frozenset(
+KEYWORDS = _RESERVED | frozenset(
     "throw break continue emit record append add sleep use import agent block input output catch finally option choice "
     "repeat for loop parallel try call do session resume group ask gate".split()
 )
@@ -113,7 +113,7 @@ class ExpressionPrinter:
         return literal(expr, self.indent), POSTFIX
 
     def _name(self, expr: Name) -> tuple[str, int]:
-        return (f"({expr.id})" if expr.id in _KEYWORDS else expr.id), POSTFIX
+        return (f"({expr.id})" if expr.id in KEYWORDS else expr.id), POSTFIX
 
     def _madename(self, expr: MadeName) -> tuple[str, int]:
         return "".join(part if isinstance(part, str) else part.raw for part in expr.parts), POSTFIX
@@ -164,7 +164,7 @@ class ExpressionPrinter:
         if args and _is_mode(expr.args[0]):
             args[0] = f"({args[0]})"
         text = f"{expr.name}({', '.join(args)})"
-        return (f"({text})" if expr.name in _KEYWORDS - {"group"} else text), POSTFIX
+        return (f"({text})" if expr.name in KEYWORDS - {"group"} else text), POSTFIX
 
     def _group(self, expr: Group) -> tuple[str, int]:
         return f"group({self.text(expr.source)} by {expr.field})", POSTFIX

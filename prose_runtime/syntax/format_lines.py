@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from prose_runtime.syntax.format_expressions import KEYWORDS
 from prose_runtime.syntax.outer import MARKED
 from prose_runtime.syntax.strings import SINGLE, TRIPLE
 from prose_runtime.text import Span
@@ -143,6 +144,9 @@ class LineWriter:
         if before.is_code("(", "[", ".") or before.start in self.places.minus:
             return False
         if piece.is_code(")", "]", ",", ":", ".") or (piece.is_code("}") and before.is_code("{")):
+            return False
+        if piece.is_code("-") and piece.start not in self.places.minus and before.text in KEYWORDS:
+            # Only directly before a minus is such a word a name here.
             return False
         return not (piece.is_code("(", "[") and piece.start in self.places.tight)
 

@@ -403,7 +403,7 @@ def _ends_in_stages(statement: Node) -> bool:
 
 def _needs_lines(value: Expr) -> bool:
     """Whether a value cannot stand on one line: it is a construct or pipeline, or holds one."""
-    if isinstance(value, (*_CONSTRUCTS, Pipeline)):
+    if isinstance(value, (*_CONSTRUCTS, Pipeline)) or _is_divided(value):
         return True
     held: Sequence[Expr | Entry] = ()
     if isinstance(value, ListExpr):
@@ -413,6 +413,11 @@ def _needs_lines(value: Expr) -> bool:
     elif isinstance(value, Call | Session | DoBlock | Ask):
         held = [arg.value for arg in value.args]
     return any(_needs_lines(part) for part in held if isinstance(part, Expr))
+
+
+def _is_divided(value: Node) -> bool:
+    """Whether a call has inputs besides those of ``with``: they can only stand below it."""
+    return isinstance(value, Call) and value.spread is not None and bool(value.args)
 
 
 def _calls(node: Node) -> Iterator[Callee]:
@@ -431,7 +436,11 @@ def _owner(parts: Sequence[Node], whole: Node | None = None) -> tuple[Callee | N
     is about, ``whole``, or when an input cannot stand on the line.
     """
     calls = [call for part in parts for call in _calls(part)]
-    forced = [call for call in calls if any(_needs_lines(arg.value) for arg in call.args[_first_below(call) :])]
+    forced = [
+        call
+        for call in calls
+        if _is_divided(call) or any(_needs_lines(arg.value) for arg in call.args[_first_below(call) :])
+    ]
     owner = forced[0] if forced else whole
     if not isinstance(owner, Call | Session | DoBlock | Ask):
         return None, 0

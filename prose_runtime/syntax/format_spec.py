@@ -100,14 +100,14 @@ class _Writer:
     def _blocks(self, span: Span, key: str, program: Block | None) -> str:
         """The blocks of a section, with no more than one blank line between them, and one around each fence."""
         done, at, fenced = "", span.start, False
-        inside = [block for block in self.blocks if span.start <= block.span.start < span.end]
+        inside = [b for b in self.blocks if span.start <= b.span.start < span.end and b.span.start < b.span.end]
         staying = self._staying(inside) if key in _DATA_SECTIONS else inside
         for block in inside:
             start = self._start(block)
             between = self.text[at:start]
             # Link definitions are no blocks.
             kept = _trimmed(between)
-            apart = fenced or block.fence is not None or "\n\n" in re.sub(r"[ \t]+", "", "\n" * bool(done) + between)
+            apart = fenced or block.fence is not None or "\n\n" in re.sub(r"[ \t]+", "", between)
             done += ("\n\n" + kept if done else kept) if kept else ""
             done += ("\n\n" if apart or kept else "\n") if done else ""
             if block.kind == "list" and block not in staying:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from prose_runtime import nodes as n
 from prose_runtime.diagnostics import Collector
-from prose_runtime.syntax import conditions
+from prose_runtime.syntax import conditions, strings
 from prose_runtime.syntax.format import print_expression
 from prose_runtime.text import NOWHERE, Source, Span
 
@@ -71,12 +71,7 @@ def read_condition(text: str) -> n.Condition:
 
 
 def interpolation(path: str) -> n.Interpolation:
-    from prose_runtime.syntax.strings import template
-
-    source = Source("", f'"{{{path}}}"')
-    part = template(source, Span(0, len(source.text)), Collector(source)).parts[0]
-    assert isinstance(part, n.Interpolation)
-    return part
+    return strings.interpolation(f"{{{path}}}", Span(0, len(path) + 2))
 
 
 @st.composite
@@ -103,7 +98,20 @@ def templates(draw: Any, triples: bool = True) -> n.Template:
 
 constants = st.sampled_from([None, True, False, 0, 7, 0.5, 1e-7, 1e22, 10**30]).map(lambda v: at(n.Constant, value=v))
 discretions = st.sampled_from(QUESTIONS).map(lambda text: at(n.Discretion, text=text))
-leaves = names | constants | templates() | discretions
+MADE = ("research_{a}", "x{a.b}y", "n-{b}{a}_1")
+EFFECTS = (
+    ("escalate", "topic to the owner"),
+    ("apply", 'the "patch" of {x} (now)'),
+    ("revert", "what was changed: all"),
+)
+
+
+def made_name(text: str) -> n.MadeName:
+    return strings.made_name(Source("", text), Span(0, len(text)))
+
+
+made_names = st.sampled_from(MADE).map(made_name)
+leaves = names | constants | templates() | discretions | made_names
 
 
 @cache
@@ -172,9 +180,9 @@ def arguments(draw: Any, values: Any, positional: bool = True, known: Any = KEYS
 
 
 @st.composite
-def paths(draw: Any) -> n.Expr:
+def paths(draw: Any, made: bool = False) -> n.Expr:
     """A name with fields and indexes: what can be called or assigned to."""
-    path: n.Expr = draw(names)
+    path: n.Expr = draw(names | names | made_names) if made else draw(names)
     for step in draw(st.lists(st.sampled_from(WORDS) | expressions(0), max_size=2)):
         path = at(n.Field, object=path, name=step) if isinstance(step, str) else at(n.Index, object=path, index=step)
     return path
@@ -331,7 +339,7 @@ def pipelines(draw: Any, depth: int) -> n.Pipeline:
 @st.composite
 def binds(draw: Any, depth: int) -> n.Bind:
     keyword = draw(st.sampled_from([None, "let", "const"]))
-    target: Any = draw(paths())
+    target: Any = draw(paths(made=True))
     if draw(st.integers(0, 4)) == 0:
         target = at(n.Destructure, names=tuple(draw(st.lists(names, min_size=1, max_size=3))))
     value = draw(values(depth))
@@ -366,9 +374,22 @@ def appends(draw: Any) -> n.Append:
 
 
 @cache
+def acts(depth: int) -> st.SearchStrategy[Any]:
+    """Gates, which ask a person, and effects, which are told in words."""
+    below = arguments(entries(depth - 1), False, ("context", "prompt"))
+    ask = st.builds(lambda t, args: at(n.Ask, prompt=t, gate=True, args=args), st.none() | templates(), below)
+    return st.builds(lambda g, a: at(n.Bind, keyword="let", target=g, value=a), names, ask) | st.builds(
+        lambda e, args: at(n.ExprStatement, value=at(n.Effect, name=e[0], text=e[1], args=args)),
+        st.sampled_from(EFFECTS),
+        arguments(expressions(1), False, ("context", "prompt")),
+    )
+
+
+@cache
 def statements(depth: int) -> st.SearchStrategy[Any]:
     v = values(depth)
     return st.one_of(
+        acts(depth),
         binds(depth),
         appends(),
         v.map(lambda value: at(n.ExprStatement, value=value)),
