@@ -195,6 +195,7 @@ class Calls(Expressions):
 
     def unit_call(self, node: n.Expr, fill: Fill, passed: dict[str, Val]) -> Val:
         """A spec runs inside this one."""
+        # imported late: a spec that is called is walked like the one that calls
         from prose_runtime.check.bounds_program import run_unit
 
         assert fill.unit is not None

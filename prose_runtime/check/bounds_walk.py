@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
+from prose_runtime.check import bounds_fold
+from prose_runtime.check.bounds_characters import characters
 from prose_runtime.check.bounds_cost import (
     FREE,
     JUDGE,
@@ -343,8 +345,6 @@ class Expressions:
 
     def unary(self, expr: n.Unary) -> Val:
         """``not a``, ``-a``."""
-        from prose_runtime.check import bounds_fold
-
         value = self.value(expr.operand)
         if expr.op == "-":
             return bounds_fold.negative(value)
@@ -353,8 +353,6 @@ class Expressions:
 
     def binary(self, expr: n.Binary) -> Val:
         """Operators; ``and`` and ``or`` evaluate their right side only when it decides."""
-        from prose_runtime.check import bounds_fold
-
         left = self.value(expr.left)
         if expr.op in ("and", "or"):
             return self._either(expr, left)
@@ -385,8 +383,6 @@ class Expressions:
 
     def predicate(self, expr: n.Predicate) -> Val:
         """``x is present``, ``score meets threshold``."""
-        from prose_runtime.check import bounds_fold
-
         subject = self.value(expr.subject)
         operand = NULL if expr.operand is None or expr.op == "has" else self.value(expr.operand)
         held = None if expr.op in ("has", "contains") else bounds_fold.predicate(expr.op, subject, operand, self.state)
@@ -394,8 +390,6 @@ class Expressions:
 
     def function(self, expr: n.FunctionCall) -> Val:
         """``len(xs)``."""
-        from prose_runtime.check import bounds_fold
-
         args = self.values(expr.args)
         spelled = self.spelled(expr.span)
         unknown = self.unknown(expr, f"`{spelled}` shows only while the program runs", spelled)
@@ -408,8 +402,6 @@ class Expressions:
 
     def characters(self, value: Val, depth: int = 0) -> Formula:
         """How long a value is as a role is shown it."""
-        from prose_runtime.check.bounds_text import characters
-
         return characters(value, self.state, depth)
 
     # conditions

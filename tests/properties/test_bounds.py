@@ -247,7 +247,7 @@ texts = st.lists(st.just("x"), max_size=3)
 services = st.sampled_from(["s", "ss", "sss", "p", "sp", "ps", "spp"])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(), numbers_, numbers_, objects, texts, services, st.integers())
 def test_a_run_stays_within_its_bounds(
     program: str, n: int, m: int, objs: list[Any], xs: list[str], opts: str, seed: int
