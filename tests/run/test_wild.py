@@ -127,7 +127,7 @@ def test_a_made_name_that_no_path_has_made_is_null(tmp_path: Path) -> None:
         ("revert the_last_change", "unknown-effect", ["prose.yml"]),
         ('session "a" -> 3', "arrow-target", ["session", "call"]),
         ("let x = helper(3)", "unknown-function", ["helper"]),
-        ("retrun 3", "syntax", ["`3`"]),
+        ("retrun 3", "syntax", ["return"]),
     ],
 )
 def test_what_has_no_meaning_is_explained(tmp_path: Path, line: str, code: str, words: list[str]) -> None:
