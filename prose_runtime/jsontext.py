@@ -53,7 +53,7 @@ def _finite(digits: str) -> float:
     return value
 
 
-_STRING = r'"(?>[^"\\]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"'
+_STRING = r'"(?>(?>[^"\\]+|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"'
 _SCALAR = rf"(?>{_STRING}|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)"
 _WS = r"[ \t\r\n]*+"
 _KEY = rf"{_STRING}{_WS}:{_WS}"
@@ -61,8 +61,8 @@ _OPEN = re.compile(rf'\[(?={_WS}["\[{{\]\-\dtfn])|{{(?={_WS}["}}])', re.ASCII)
 _AFTER = re.compile(rf"{_WS}([,\]}}])")
 # By opening bracket: all the scalars before the last comma, as one match, and what may stand behind them.
 _RUN = {
-    "[": re.compile(rf"((?>{_WS}{_SCALAR}{_WS},)*+){_WS}", re.ASCII),
-    "{": re.compile(rf"((?>{_WS}{_KEY}{_SCALAR}{_WS},)*+){_WS}", re.ASCII),
+    "[": re.compile(rf"((?>(?>{_WS}{_SCALAR}{_WS},)*)){_WS}", re.ASCII),
+    "{": re.compile(rf"((?>(?>{_WS}{_KEY}{_SCALAR}{_WS},)*)){_WS}", re.ASCII),
 }
 _REST = {
     "[": re.compile(rf"(?P<last>{_SCALAR}{_WS}\])|(?P<open>[{{\[])|(?P<empty>\])", re.ASCII),

@@ -30,7 +30,7 @@ _COMMENT = re.compile(rf"{_STRING}|(?P<comment>(?<![^\W_])\#[^\n]*)", re.DOTALL)
 _PIECE = re.compile(rf"{_COMMENT.pattern}|(?P<mark>{MARKED})", re.DOTALL)
 _BREAK = re.compile(rf"{_STRING}|\s+", re.DOTALL)
 _WHOLE_MARK = re.compile(r"(\*\*\*|\*\*)((?:(?!\*\*).)*)\1", re.DOTALL)
-_ALTERNATIVE = re.compile(r'"(?:[^"\\\n]|\\.)*+"|\d+(?:\.\d+)?|null|true|false|empty|absent|present|set')
+_ALTERNATIVE = re.compile(r'"(?>(?:[^"\\\n]|\\.)*)"|\d+(?:\.\d+)?|null|true|false|empty|absent|present|set')
 _STATES = {"null": "null", "true": "true", "false": "false", "empty": "empty", "absent": "absent"} | dict.fromkeys(
     ("present", "set"), "present"
 )

@@ -16,10 +16,10 @@ _VALUE = rf"\{{{NAME}(?:\.{NAME})*\}}"
 MADE = rf"[A-Za-z_][A-Za-z0-9_-]*(?:{_VALUE}[A-Za-z0-9_-]*){{1,8}}"
 """A name that is made of letters and at most eight values: ``research_{trend}``."""
 
-TRIPLE = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*+"""', re.DOTALL)
+TRIPLE = re.compile(r'"""(?>(?:[^"\\]|\\.|"(?!""))*)"""', re.DOTALL)
 """A whole triple-quoted literal."""
 
-SINGLE = re.compile(r'"(?:[^"\\\n]|\\[^\n])*+"')
+SINGLE = re.compile(r'"(?>(?:[^"\\\n]|\\[^\n])*)"')
 """A whole string literal of one line."""
 
 _ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "t": "\t", "{": "{", "}": "}"}
