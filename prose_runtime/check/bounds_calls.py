@@ -16,12 +16,17 @@ from prose_runtime.check.bounds_values import (
     Answer,
     At,
     Fill,
+    Flag,
+    Null,
+    Num,
     Range,
     Ref,
+    Text,
     Val,
     Wanted,
     exactly,
     frozen,
+    joined,
     known,
     literal,
     numeric,
@@ -202,7 +207,7 @@ class Calls(Expressions):
         if self.shared.inside.count(fill.unit.analysis.spec) > DEEPEST_NESTING:
             self.endless(node, f"`{fill.name}` calls itself")
             return UNKNOWN
-        given = {name: self._sure(frozen(value, self.state)) for name, value in passed.items()}
+        given = {name: self._passed(frozen(value, self.state)) for name, value in passed.items()}
         exits = run_unit(fill.unit, given, self.shared, catching=self.catching > 0, where=self.where(node.span))
         raised = exits.get("raise")
         if raised is not None and self.catching:
@@ -218,11 +223,18 @@ class Calls(Expressions):
         self.add(way.cost)
         return way.value
 
-    def _sure(self, value: Val) -> Val:
-        """A value that is passed on, where it is declared as a number and so never null."""
+    def _passed(self, value: Val) -> Val:
+        """A value as the called spec gets it. What is declared as a number is never null.
+
+        Where the program assigns fields or elements, nothing is known of lists and objects.
+        """
         (basic,) = value if len(value) == 1 else (None,)
-        declared = isinstance(basic, At) and len(basic.path) == 1 and basic.path[0] in self.typed
-        return val(numeric(value)) if declared else value
+        if isinstance(basic, At) and len(basic.path) == 1 and basic.path[0] in self.typed:
+            return val(numeric(value))
+        if not self.assigned:
+            return value
+        kept = [b for b in value if isinstance(b, Ref | Num | Null | Text | Flag) or (isinstance(b, At) and b.fills)]
+        return frozenset(kept) if len(kept) == len(value) else joined(frozenset(kept), UNKNOWN)
 
     # the oldest dialect
 

@@ -46,7 +46,7 @@ def walked(unit: UnitFill, names: dict[str, Val], shared: Shared, *, catching: b
     walker = Loops(unit, shared)
     walker.catching = int(catching)
     shared.inside.append(spec)
-    state = State(names, {}, None, shared.wary)
+    state = State(names, {}, None, walker.wary)
     _give_lists(unit, state, walker)
     exits = walker.run(lambda: walker.block(body), state)
     shared.inside.pop()

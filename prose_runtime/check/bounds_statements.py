@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
@@ -12,7 +11,6 @@ from prose_runtime.check.bounds_calls import Calls
 from prose_runtime.check.bounds_cost import JUDGE, REQUESTS, WAIT, Exit, either_exit
 from prose_runtime.check.bounds_formula import ONE
 from prose_runtime.check.bounds_values import (
-    ANYTHING,
     NULL,
     UNKNOWN,
     Anything,
@@ -65,22 +63,12 @@ class Statements(Calls):
             self.state.names[target.id] = value
         elif isinstance(target, n.Destructure):
             for name in target.names:
-                read = n.Field(span=name.span, object=node.value, name=name.id, name_span=name.span)
-                part = joined(*(self._field(basic, read) for basic in value)) if value else UNKNOWN
+                part = self.part(value, name.id)
                 part = joined(part, value) if name in self.analysis.itself else part
                 self.state.names[name.id] = self.thawed(part, name)
-        elif isinstance(target, n.MadeName):
-            self._make(target)
-        else:
+        elif not isinstance(target, n.MadeName):
             self.value(target.object)
         return value
-
-    def _make(self, target: n.MadeName) -> None:
-        """A name made of letters and values may be any that is spelt so."""
-        pattern = re.compile(".*".join(re.escape(p) if isinstance(p, str) else "" for p in target.parts) or ".*")
-        for name in self.state.names:
-            if pattern.fullmatch(name):
-                self.state.names[name] = ANYTHING
 
     def thawed(self, value: Val, node: n.Node) -> Val:
         """A value that gets a name: lists from other frames can grow from here on."""

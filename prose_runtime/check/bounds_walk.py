@@ -7,6 +7,7 @@ names and lists. Ways out of a piece (``return``, ``break``, a failure) are kept
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -116,7 +117,6 @@ class Expressions:
         self.spec = unit.analysis.spec
         self.shared = shared
         self.cost: Cost = FREE
-        self.state = State(wary=shared.wary)
         self.active: list[n.BlockDef] = []
         self.dead = False
         self.catching = 0
@@ -126,6 +126,9 @@ class Expressions:
         self.blocks = {d.name.id: d for d in body if isinstance(d, n.BlockDef)}
         self.agents = {d.name.id: d for d in body if isinstance(d, n.Agent)}
         self.assigned, self.indexed = _stores(body)
+        self.made = _made_names(body)
+        self.wary = shared.wary or bool(self.assigned)
+        self.state = State(wary=self.wary)
         self.slots = {slot.name: slot for slot in self.spec.slots}
         self.given = self._given(body)
         self.typed = {item.name for item in self.spec.config if item.type in NUMERIC_TYPES and item.default is not None}
@@ -152,7 +155,7 @@ class Expressions:
     def die(self) -> None:
         """Nothing comes after this on the current way."""
         self.dead = True
-        self.state = State(wary=self.shared.wary)
+        self.state = State(wary=self.wary)
 
     def may_raise(self) -> None:
         """A failure here may be caught."""
@@ -288,19 +291,24 @@ class Expressions:
         return val(Text(size))
 
     def name(self, expr: n.Name) -> Val:
-        """``x``."""
+        """``x``; one that may be a name made of letters and values holds anything."""
+        if self.made is not None and self.made.fullmatch(expr.id):
+            return ANYTHING
         return self.state.name(expr.id)
 
     def field(self, expr: n.Field) -> Val:
         """``a.b``; the only declared output of a call gives the value itself."""
         holder = self.value(expr.object)
-        if expr.name in self.assigned or "" in self.assigned:
-            return ANYTHING
-        found = joined(*(self._field(basic, expr) for basic in holder)) if holder else UNKNOWN
+        found = self.part(holder, expr.name)
         return joined(found, holder) if expr in self.analysis.itself else found
 
-    def _field(self, basic: Any, expr: n.Field) -> Val:
-        name = expr.name
+    def part(self, holder: Val, name: str) -> Val:
+        """A field of a value; one that the program assigns anywhere holds anything."""
+        if name in self.assigned or "" in self.assigned:
+            return ANYTHING
+        return joined(*(self._field(basic, name) for basic in holder)) if holder else UNKNOWN
+
+    def _field(self, basic: Any, name: str) -> Val:
         if name == "length":
             size = size_of(basic, self.state)
             return UNKNOWN if size is None else val(Num(size.low, size.high))
@@ -317,8 +325,7 @@ class Expressions:
         holder, key = self.value(expr.object), self.value(expr.index)
         is_known, content = known(key)
         if isinstance(content, str):
-            field_ = n.Field(span=expr.span, object=expr.object, name=content, name_span=expr.index.span)
-            return joined(*(self._field(basic, field_) for basic in holder)) if "" not in self.assigned else ANYTHING
+            return self.part(holder, content)
         if self.indexed:
             return ANYTHING
         found = element_of(frozenset(b for b in holder if not isinstance(b, Obj)), self.state)
@@ -510,6 +517,13 @@ def _part(answer: Answer, name: str) -> Answer:
         return Answer(answer.target)
     sure = name in demand.required and part.number and not part.fields and part.items is None
     return Answer(answer.target, Wanted(part), sure)
+
+
+def _made_names(body: list[n.Node]) -> re.Pattern[str] | None:
+    """The names that the program may make of letters and values, None when it makes none."""
+    targets = [b.target for b in body if isinstance(b, n.Bind) and isinstance(b.target, n.MadeName)]
+    spelt = ["".join(re.escape(part) if isinstance(part, str) else ".*" for part in t.parts) for t in targets]
+    return re.compile("|".join(spelt)) if spelt else None
 
 
 def _stores(body: list[n.Node]) -> tuple[frozenset[str], bool]:

@@ -140,6 +140,19 @@ def test_no_bound_says_why_and_where(tmp_path: Path, body: str, reason: str, cau
     assert open_.where.line == line_of(tmp_path / "probe.prose.md", cause)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "let o = {n: 1}\nlet p = o\np.n = rounds\nrepeat o.n:\n  call a",
+        "let o = {n: 1}\nlet key = task\no[key] = rounds\nlet { n } = o\nrepeat n:\n  call a",
+        "for x in tiers:\n  record 1 in x.items\nfor t in tiers:\n  for i in t.items:\n    call a",
+        "let n_1 = 1\nfor x in briefs:\n  let n_{x} = rounds\nrepeat n_1:\n  call a",
+    ],
+)
+def test_what_is_not_followed_is_not_bounded(tmp_path: Path, body: str) -> None:
+    assert bounds(tmp_path, body).open != ()
+
+
 def test_a_length_that_a_role_decides_has_a_name(tmp_path: Path) -> None:
     found = bounds(tmp_path, "let plan = call a\nfor step in plan.steps:\n  call b\n  call b")
     assert calls(found) == ("1", "2*len(plan.steps) + 1")

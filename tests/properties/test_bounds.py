@@ -36,11 +36,13 @@ CONDITIONS = (
 )  # fmt: skip
 COUNTS = (
     "n", "m", "2", "n - 1", "n + m", "k", "len(l1)", "min(n, 2)", "n * m", "unset or 2", "round(n / 2)", "len(xs)",
+    "o.n",
 )  # fmt: skip
 LISTS = ("xs", "l1", "l2", "opts", "[1, 2]", "xs + l1", "objs", "boxes")
 CALLS = (
     "call a", "call b", "call opts[0]", "call a\nretry: 1", "call b\nretry: m", "call scribe\ntopic: n",
-    "call sub\nsize: n", "call sub", "call a\nx: l1", "session \"hello\"",
+    "call sub\nsize: n", "call sub\nwhatever: o", "call sub\nsize: o.n", "call sub", "call a\nx: l1",
+    "session \"hello\"",
 )  # fmt: skip
 
 
@@ -61,6 +63,7 @@ def simple(draw: Any, inside: frozenset[str]) -> list[str]:
         "let k = n", "emit k", "record l1 in boxes", "let flag = true", "let w = v.score", "let v = null",
         "record 1 in xs", "let l2 = xs", "let l1 = l2", "throw \"no\"", "return l1", "let k = do counting(n)",
         "do twice", "let l1 = do grown(l2)", "let box = boxes[0]", "let l2 = boxes[0]", "append 1 to boxes[0]",
+        "o.n = k", "let k = o.n", "let box = o.box", "o[\"n\"] = n", "boxes[0] = l1",
     ]  # fmt: skip
     if "loop" in inside:
         fixed += ["break", "continue", "let k = x.count", "let last = x", "let l2 = x.items", "let k = i"]
@@ -130,7 +133,7 @@ def block(draw: Any, depth: int, inside: frozenset[str]) -> list[str]:
 def programs(draw: Any) -> str:
     start = [
         "let l1 = []", "let l2 = [1]", "let boxes = [[1]]", "let v = null", "let w = 0", "let k = 1",
-        "let flag = n > 1", "let x = null", "let i = 0",
+        "let flag = n > 1", "let x = null", "let i = 0", "let o = {n: 1, box: [1]}",
     ]  # fmt: skip
     blocks = [
         "block counting(size):", "  repeat size:", "    call a", "  size + 1",
