@@ -37,6 +37,7 @@ from prose_runtime.syntax.outer import hits
 from prose_runtime.syntax.strings import SINGLE, TRIPLE
 from prose_runtime.text import Source, Span
 
+_STARS_BEFORE = re.compile(r"\**\Z")
 _SINGLE_QUOTED = re.compile(r"'[^'\n]*'")
 
 
@@ -97,12 +98,15 @@ def _criteria(text: str, span: Span) -> Span:
     """The criteria of a choice with the marks around them; nothing when they are a string literal."""
     if _is_literal(text[span.start : span.end]):
         return Span(span.start, span.start)
-    before, behind = text[: span.start].rstrip(" \t\n"), text[span.end :].lstrip(" \t\n")
-    stars = len(before) - len(before.rstrip("*"))
+    start, end = span
+    while text[start - 1 : start] in (" ", "\t", "\n"):
+        start -= 1
+    stars = len(_STARS_BEFORE.search(text, max(0, start - 3), start)[0])  # type: ignore[index]
     if not stars:
         return span
-    end = len(text) - len(behind) + len(behind) - len(behind.lstrip("*"))
-    return Span(len(before) - stars, end)
+    while text[end : end + 1] in (" ", "\t", "\n"):
+        end += 1
+    return Span(start - stars, end + stars)
 
 
 def _is_literal(text: str) -> bool:

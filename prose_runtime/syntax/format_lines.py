@@ -74,6 +74,7 @@ class LineWriter:
         self.indent = indent
         self.margin = indent
         self.lines = [" " * indent]
+        self.fresh = True
         self.open: list[int] = []
         self.before: _Piece | None = None
         self.breaks = 0
@@ -89,7 +90,7 @@ class LineWriter:
             if piece.kind == "glued":
                 self.lines[-1] += piece.text.rstrip()
             elif piece.kind == "comment":
-                self.lines[-1] += (COMMENT_GAP if self.lines[-1].strip() else "") + piece.text.rstrip()
+                self.lines[-1] += COMMENT_GAP * (not self.fresh) + piece.text.rstrip()
             else:
                 self._put(piece)
         return self.lines
@@ -119,6 +120,7 @@ class LineWriter:
         first, *more = text.split("\n")
         self.lines[-1] += " " * self._is_spaced(piece) + first
         self.lines += more
+        self.fresh = False
         if piece.is_code(*_OPENING):
             self.open.append(self.margin)
         elif piece.is_code(*_CLOSING) and self.open:
@@ -134,12 +136,13 @@ class LineWriter:
         inside = self.open[-1] + (0 if closes else STEP) if self.open else 0
         self.margin = inside if self.open else self.indent + CONTINUED
         self.lines.append(" " * self.margin)
+        self.fresh = True
         self.breaks = 0
 
     def _is_spaced(self, piece: _Piece) -> bool:
         """Whether a blank stands before a piece."""
         before = self.before
-        if before is None or not self.lines[-1].strip():
+        if before is None or self.fresh:
             return False
         if before.is_code("(", "[", ".") or before.start in self.places.minus:
             return False

@@ -134,6 +134,7 @@ class _LogicalLine:
         self.line = line
         self.open: list[int] = []
         self.comment = -1
+        self.content = -1
 
     def read(self) -> int:
         """Set the line's end; the offset at which the next physical line starts."""
@@ -173,11 +174,13 @@ class _LogicalLine:
         return min(self.scan.end, end + 1)
 
     def _into_next(self, newline: int) -> int:
+        """The start of the next line that holds more than a comment."""
         self.comment = -1
-        first = self.scan.first_character(newline + 1)
-        if first < self.scan.end and self.text[first] not in "\n#":
-            self.scan.refuse_tab(newline + 1, first)
-        return newline + 1
+        first = self._next_content(newline)
+        start = self.text.rfind("\n", newline, first) + 1
+        if first < self.scan.end:
+            self.scan.refuse_tab(start, first)
+        return start
 
     def _break(self, code: str, span: Span, message: str, help_: str) -> None:
         if not self.line.broken:
@@ -319,7 +322,12 @@ class _LogicalLine:
         )
 
     def _next_content(self, newline: int) -> int:
-        """The first character of the next line that holds more than a comment."""
+        """The first character of the next line that holds more than a comment; a run of blank lines is read once."""
+        if newline >= self.content:
+            self.content = self._find_content(newline)
+        return self.content
+
+    def _find_content(self, newline: int) -> int:
         position = newline + 1
         while position < self.scan.end:
             first = self.scan.first_character(position)

@@ -1,5 +1,7 @@
 """Spellings that a printed tree needs, and that the parser has to read for what they are."""
 
+import time
+
 import pytest
 
 from prose_runtime.nodes import Argument, Bind, Call, FunctionCall, Group, If, Loop, Pipeline, Session, dump
@@ -87,3 +89,9 @@ def test_a_value_may_stand_below_a_name_that_begins_a_choice_elsewhere():
     bind = only("choice =\n  xs | map:\n    item\n| filter:\n  item.ok")
     assert isinstance(bind.value, Pipeline)
     assert isinstance(bind.value.source, Pipeline)
+
+
+def test_many_blank_lines_inside_brackets_are_read_quickly():
+    start = time.monotonic()
+    assert len(only("x = [1" + "\n" * 20_000 + ", 2" + "\n # c" * 20_000 + "\n]").value.items) == 2
+    assert time.monotonic() - start < 5
