@@ -143,7 +143,8 @@ async def pipeline(node: Pipeline, act: Activation) -> Value:
             if not isinstance(value, list):
                 where = act.unit.program.where(stage.span)
                 raise RunFailed(f"{stage.kind} needs a list, not {described(value)}", kind="value", where=where)
-            value = await _STAGES[stage.kind](stage, value, inner.at(f"{stage.kind}~{i}"))
+            # The elements are those at the start: what a body adds to the list itself is not walked.
+            value = await _STAGES[stage.kind](stage, [*value], inner.at(f"{stage.kind}~{i}"))
         return value
 
 

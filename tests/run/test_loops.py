@@ -100,3 +100,12 @@ def test_texts_do_not_grow_without_bound(tmp_path: Path, grow: str) -> None:
 
     with pytest.raises(RunFailed, match="characters"):
         run(pattern(tmp_path, f'let s = "x"\nrepeat 60:\n  {grow}\nreturn len(s)'), ANY)
+
+
+@pytest.mark.parametrize(
+    ("stage", "want"), [("map", [2, 3]), ("filter", [1, 2]), ("pmap", [2, 3]), ("reduce(total, item)", 3)]
+)
+def test_a_stage_walks_the_elements_that_its_list_had_at_the_start(tmp_path: Path, stage: str, want: object) -> None:
+    body = f"let xs = [1, 2]\nlet ys = xs | {stage}:\n  record 0 in xs\n  item + 1\nreturn {{ ys, size: len(xs) }}"
+    added = 1 if stage.startswith("reduce") else 2
+    assert run(pattern(tmp_path, body), ANY).value == {"ys": want, "size": 2 + added}
