@@ -7,6 +7,7 @@ import math
 import random
 import tempfile
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -263,7 +264,7 @@ def test_a_run_stays_within_its_bounds(
         if any(d.severity == "error" for d in check_path(path).diagnostics):
             return
         config, inputs = {"n": n, "m": m}, {"xs": xs, "objs": objs}
-        prepared, result, seen = run(path, dict(inputs), config, opts, seed)
+        prepared, result, seen = run(path, deepcopy(inputs), config, opts, seed)
         note(f"{config} {inputs} {opts}\n{program}\n{seen.calls} {result.error}")
         compare(prepared.bounds, Values(), result, seen)
         filled = Given(slots=fills(prepared.slots))
