@@ -137,7 +137,9 @@ class ExpressionPrinter:
         return self._bracketed("[", expr.items, self.text, "]"), POSTFIX
 
     def _objectexpr(self, expr: ObjectExpr) -> tuple[str, int]:
-        form = self._shorthand if expr.entries and all(map(_is_shorthand, expr.entries)) else self._entry
+        # A single name in braces would be taken for the name itself in the head of a loop.
+        short = len(expr.entries) > 1 and all(map(_is_shorthand, expr.entries))
+        form = self._shorthand if short else self._entry
         return self._bracketed("{ ", expr.entries, form, " }"), POSTFIX
 
     def _shorthand(self, entry: Entry) -> str:
@@ -204,7 +206,8 @@ class ExpressionPrinter:
         text = f"call {self._target(expr.target)}"
         if expr.spread is not None:
             spread = self.text(expr.spread)
-            return f"{text} with {f'({spread})' if _JOINING.match(spread) else spread}", LOOSEST
+            other = _JOINING.match(spread) or _LIKE_A_KEY.match(spread)
+            return f"{text} with {f'({spread})' if other else spread}", LOOSEST
         return text + self._inputs(expr), PRIMARY
 
     def _target(self, target: Expr) -> str:
