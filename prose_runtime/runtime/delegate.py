@@ -72,7 +72,7 @@ def _sorted_out(
     config.update({n: v for n, v in passed.items() if n in config_names and v is not None})
     slots = {**callee.slots, **{n: v for n, v in passed.items() if n in slot_names and _refers(v)}}
     inputs = {name: snapshot(parameter.default) for name, parameter in declared.items()}
-    inputs.update({n: v for n, v in passed.items() if n in declared and v is not None})
+    inputs.update({n: snapshot(v) for n, v in passed.items() if n in declared and v is not None})
     inputs = {name: value for name, value in inputs.items() if name not in config_names}
     return inputs, snapshot(config), slots
 

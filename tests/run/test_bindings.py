@@ -116,3 +116,10 @@ def test_finding_no_list_to_append_to_is_a_clear_error(tmp_path: Path) -> None:
         run(path, ANY)
     assert caught.value.where is not None
     assert caught.value.where.line == line_of(path, "append 1")
+
+
+def test_the_callers_own_list_stays_as_it_was(tmp_path: Path) -> None:
+    mine = [1]
+    path = pattern(tmp_path, "record 2 in xs\nreturn xs", rows="xs: number[]")
+    assert run(path, ANY, {"xs": mine}).value == [1, 2]
+    assert mine == [1]
