@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any
@@ -167,6 +168,9 @@ def _not_slots(rows: Mapping[str, Declared], slots: tuple[Any, ...]) -> dict[str
     return {name: declared for name, declared in rows.items() if name not in names}
 
 
+_LOOSE_PROGRAM = re.compile(r"^ {0,3}(?:`{3,}|~{3,})\s*(?:prose|prosescript)\b", re.MULTILINE | re.IGNORECASE)
+
+
 def _program(
     source: Source, area: Area, kind: str, name_span: Span, out: Collector
 ) -> tuple[Block | None, Fence | None]:
@@ -180,6 +184,10 @@ def _program(
         if kind in ("pattern", "composite"):
             message = f"this {kind} has no Delegation, so there is nothing to run"
             out.error("missing-delegation", name_span, message, "add ### Delegation with a fence labelled prose")
+        elif kind == "program" and _LOOSE_PROGRAM.search(area.preamble):
+            # Read as a function's text, it would be handed to a model, which would play the machine.
+            message = "the program of this file stands in no section, so it would not be run"
+            out.error("missing-delegation", name_span, message, "write `### Execution` above its fence")
         return None, None
     for other in sections[1:]:
         message = f"{other.title} is not run, because {sections[0].title} is"

@@ -367,3 +367,15 @@ def test_large_files_are_read_in_a_moment():
     ):
         spec, _ = body(text, "function")
         assert spec.sections
+
+
+def test_a_program_in_no_section_is_refused_not_handed_to_a_model() -> None:
+    text = "---\nname: p\nkind: program\n---\n\n# P\n\n```prose\noutput x = 1\n```\n"
+    _, found = parse(Source("p.prose.md", text))
+    (error,) = [d for d in found if d.severity == "error"]
+    assert error.code == "missing-delegation"
+    assert "### Execution" in (error.help or "")
+    moved = text.replace("```prose", "### Execution\n\n```prose")
+    spec, found = parse(Source("p.prose.md", moved))
+    assert spec.body is not None
+    assert not [d for d in found if d.severity == "error"]
