@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from prose_runtime.errors import Paused
 from prose_runtime.jsontext import parse_json
+from prose_runtime.services import keyboard
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.settings import ServiceSettings
 from prose_runtime.services.shape import in_words, shape_of, types_of
@@ -37,7 +35,7 @@ class HumanService:
         """Ask the person. Raises ``Paused`` when stdin is no terminal or the person ends it with Ctrl-D."""
         if not at_terminal():
             raise _paused(request)
-        async with _turn():
+        async with keyboard.turn():
             schema = shape_of(request)
             _show(_question(request))
             lines = Lines(request)
@@ -57,48 +55,17 @@ def at_terminal() -> bool:
 
 
 class Lines:
-    """Lines of the terminal. The event loop waits for them, so that Ctrl-C and other branches go on working."""
+    """Lines that the person types in answer to a request."""
 
     def __init__(self, request: Request):
         self._request = request
-        self._buffer = b""
 
     async def read(self) -> str:
         """The next line without its end. Raises ``Paused`` at the end of the input."""
-        while b"\n" not in self._buffer:
-            piece = await _readable(sys.stdin.fileno())
-            if not piece:
-                raise _paused(self._request)
-            self._buffer += piece
-        line, self._buffer = self._buffer.split(b"\n", 1)
-        return line.decode("utf-8", "replace").rstrip("\r")
-
-
-async def _readable(fd: int) -> bytes:
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[bytes] = loop.create_future()
-
-    def take() -> None:
-        try:
-            piece = os.read(fd, 1 << 16)
-        except OSError:  # the terminal is gone
-            piece = b""
-        if not ready.done():
-            ready.set_result(piece)
-
-    loop.add_reader(fd, take)
-    try:
-        return await ready
-    finally:
-        loop.remove_reader(fd)
-
-
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
-
-
-def _turn() -> asyncio.Lock:
-    """The lock of the one terminal: branches that ask at the same time wait for each other."""
-    return _turns.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+        typed = await keyboard.line()
+        if typed is None:
+            raise _paused(self._request)
+        return typed
 
 
 def _paused(request: Request) -> Paused:

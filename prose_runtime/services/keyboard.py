@@ -1,0 +1,137 @@
+"""The one terminal of a run: whose turn it is to ask there, and what is typed.
+
+Whoever asks a person something does it inside ``async with turn():``, so that questions wait for each other and a live
+display makes room. ``interruption()`` is the turn of a question that cannot wait, such as what Ctrl-C means: it goes in
+front of one that stands, which gets the lines typed afterwards.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+
+class Display(Protocol):
+    """Something that draws on the terminal by itself and has to stop while a person is asked."""
+
+    def suspend(self) -> None:
+        """Leave the terminal to a question."""
+        ...
+
+    def resume(self) -> None:
+        """Go on drawing."""
+        ...
+
+
+@dataclass(slots=True)
+class _Keyboard:
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    displays: list[Display] = field(default_factory=list)
+    askers: int = 0
+    waiting: list[asyncio.Future[str | None]] = field(default_factory=list)
+    typed: bytes = b""
+
+
+_keyboards: WeakKeyDictionary[asyncio.AbstractEventLoop, _Keyboard] = WeakKeyDictionary()
+
+
+def _keyboard() -> _Keyboard:
+    loop = asyncio.get_running_loop()
+    if loop not in _keyboards:
+        _keyboards[loop] = _Keyboard()
+    return _keyboards[loop]
+
+
+@contextmanager
+def displayed(display: Display) -> Iterator[None]:
+    """Suspend this display whenever somebody is asked, as long as the context lasts."""
+    displays = _keyboard().displays
+    displays.append(display)
+    try:
+        yield
+    finally:
+        displays.remove(display)
+
+
+@asynccontextmanager
+async def turn() -> AsyncIterator[None]:
+    """Have the terminal for a question; others that ask at the same time wait for their turn."""
+    async with _keyboard().turn:
+        _keyboard().typed = b""  # what was typed before the question is no answer to it
+        with _asking():
+            yield
+
+
+@asynccontextmanager
+async def interruption() -> AsyncIterator[None]:
+    """Have the terminal at once, in front of a question that stands."""
+    with _asking():
+        yield
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    keyboard = _keyboard()
+    keyboard.askers += 1
+    if keyboard.askers == 1:
+        for display in keyboard.displays:
+            display.suspend()
+    try:
+        yield
+    finally:
+        keyboard.askers -= 1
+        if keyboard.askers == 0:
+            for display in keyboard.displays:
+                display.resume()
+
+
+async def line() -> str | None:
+    """The next line that is typed, without its end; None when the input ends (Ctrl-D).
+
+    Of several that wait, the one that began last is served. The event loop waits, so that Ctrl-C and other branches go
+    on working.
+    """
+    keyboard = _keyboard()
+    waits: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+    keyboard.waiting.append(waits)
+    try:
+        _serve(keyboard)
+        if not waits.done():
+            _listen(keyboard)
+        return await waits
+    finally:
+        keyboard.waiting.remove(waits)
+        if not keyboard.waiting:
+            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+
+
+def _listen(keyboard: _Keyboard) -> None:
+    fd = sys.stdin.fileno()
+
+    def take() -> None:
+        try:
+            piece = os.read(fd, 1 << 16)
+        except OSError:  # the terminal is gone
+            piece = b""
+        keyboard.typed += piece
+        _serve(keyboard, ended=not piece)
+
+    asyncio.get_running_loop().add_reader(fd, take)
+
+
+def _serve(keyboard: _Keyboard, *, ended: bool = False) -> None:
+    """Give the next line to the question in front, if both are there."""
+    asker = next((waits for waits in reversed(keyboard.waiting) if not waits.done()), None)
+    if asker is None:
+        return
+    if b"\n" in keyboard.typed:
+        typed, keyboard.typed = keyboard.typed.split(b"\n", 1)
+        asker.set_result(typed.decode("utf-8", "replace").rstrip("\r"))
+    elif ended:
+        asker.set_result(None)
