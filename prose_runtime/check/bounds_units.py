@@ -16,7 +16,7 @@ from prose_runtime.check.checker import analyse
 from prose_runtime.check.project import Project, stem
 from prose_runtime.check.tables import Analysis, Target
 from prose_runtime.errors import UnreadableFile
-from prose_runtime.nodes import Spec
+from prose_runtime.nodes import PERSON, Spec
 
 
 class Outside:
@@ -64,10 +64,13 @@ def has_program(spec: Spec) -> bool:
 
 
 def filled(unit: UnitFill, outside: Outside) -> UnitFill:
-    """The unit with its open slots answered by the default service: one for each, also for a list slot."""
-    names = [slot.name for slot in unit.analysis.spec.slots]
-    slots = {name: unit.slots[name] if name in unit.slots else (outside.open(name),) for name in names}
+    """The unit with its open slots answered by the default service, or a person: one for each, also for a list slot."""
+    slots = {slot.name: unit.slots.get(slot.name) or (_open(slot, outside),) for slot in unit.analysis.spec.slots}
     return UnitFill(unit.analysis, slots, unit.config, unit.bare)
+
+
+def _open(slot: n.Slot, outside: Outside) -> Fill:
+    return Fill(slot.name, service=PERSON) if slot.person else outside.open(slot.name)
 
 
 @dataclass(frozen=True, slots=True)

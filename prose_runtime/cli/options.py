@@ -16,7 +16,7 @@ from prose_runtime.check.tables import Analysis
 from prose_runtime.cli.convert import Item, base_type, dashed, enum_labels, from_texts
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import UsageError
-from prose_runtime.nodes import ConfigItem, Parameter, Slot
+from prose_runtime.nodes import PERSON, ConfigItem, Parameter, Slot
 from prose_runtime.values import clean_text
 
 GENERAL_FLAGS = ("--json", "--quiet", "-q", "--no-record", "--help", "-h")
@@ -58,7 +58,8 @@ def items(analysis: Analysis) -> list[Item]:
 
 def _slot(slot: Slot, row: Parameter | None, job: str) -> Item:
     text = slot.description or (row.description if row else "") or job.partition(". ")[0]
-    return Item("slot", slot.name, "service[]" if slot.is_list else "service", False, text)
+    default = PERSON if slot.person else None
+    return Item("slot", slot.name, "service[]" if slot.is_list else "service", False, text, default)
 
 
 def _config(item: ConfigItem, row: Parameter | None, required: bool) -> Item:

@@ -42,7 +42,8 @@ def _other_card(node: n.Node | None, symbol: Symbol) -> str:
 
 def slot_card(slot: n.Slot, spec: n.Spec) -> str:
     """A slot's contract, and its job."""
-    facts = [word for word, holds in (("primary", slot.primary), ("list", slot.is_list)) if holds]
+    marks = (("primary", slot.primary), ("person", slot.person), ("list", slot.is_list))
+    facts = [word for word, holds in marks if holds]
     parts = [_line("slot", slot.name, None, ", ".join(facts), slot.description)]
     if slot.requires:
         parts.append("- requires: " + ", ".join(item.text for item in slot.requires))

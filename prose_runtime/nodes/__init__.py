@@ -67,6 +67,7 @@ from prose_runtime.nodes.program import (
     Use,
 )
 from prose_runtime.nodes.spec import (
+    PERSON,
     Bullet,
     ConfigItem,
     Delegate,
@@ -88,6 +89,7 @@ from prose_runtime.nodes.spec import (
 )
 
 __all__ = [
+    "PERSON",
     "Agent",
     "Append",
     "Argument",

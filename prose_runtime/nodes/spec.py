@@ -10,6 +10,9 @@ from prose_runtime.nodes.base import Node
 from prose_runtime.nodes.program import Block
 from prose_runtime.text import Source, Span
 
+PERSON = "human"
+"""The service of the person at the terminal: it answers for the slots marked so, and the questions of a program."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Section(Node):
@@ -70,12 +73,13 @@ class Promise(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Slot(Node):
-    """A role that the pattern leaves open."""
+    """A role that the pattern leaves open. A ``person`` answers for it when nothing is bound to it."""
 
     name: str
     name_span: Span
     description: str = ""
     primary: bool = False
+    person: bool = False
     is_list: bool = False
     requires: tuple[Requirement, ...] = ()
     ensures: tuple[Promise, ...] = ()

@@ -100,7 +100,7 @@ def prepare(request: RunRequest) -> Prepared:
     bindings = request.bindings or Bindings.load(path, request.base)
     wiring = LocalWiring(bindings, project)
     slots = _slots(analysis, request, wiring)
-    unbound = [slot.name for slot in analysis.spec.slots if slot.name not in request.bind]
+    unbound = [slot for slot in analysis.spec.slots if slot.name not in request.bind and not slot.person]
     note = f"default service: {bindings.default_service().note}" if unbound or not analysis.spec.slots else ""
     warnings = [d for d in found if d.severity == "warning"]
     program = Program(analysis)

@@ -12,7 +12,7 @@ from prose_runtime.check.tables import Analysis
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import CheckFailed, UsageError
 from prose_runtime.journal import RECORD_FOLDER
-from prose_runtime.nodes import Instance, Slot, Spec
+from prose_runtime.nodes import PERSON, Instance, Slot, Spec
 from prose_runtime.resources import user_data
 from prose_runtime.runtime.memory import MemoryFile
 from prose_runtime.runtime.needs import check_needs, skill_texts
@@ -49,7 +49,7 @@ class LocalWiring:
 
     def person(self) -> Callee:
         """The callee for a question to a person: the service ``human`` of prose.yml, else the one at the terminal."""
-        return self._bound(self.bindings.resolve("human"))
+        return self._bound(self.bindings.resolve(PERSON))
 
     def memory(self, kept: str, agent: str) -> MemoryFile | None:
         """Where an agent's memory is kept: ``.prose/agents/`` of the project, or the user's data folder."""
@@ -140,14 +140,14 @@ class LocalWiring:
         return path
 
     def filled(self, program: Program, slots: Mapping[str, Value]) -> dict[str, Value]:
-        """All slots of a program, those without a binding answered by the default service."""
+        """All slots of a program; one without a binding is answered by a person if it is marked so, else by default."""
         return {
             slot.name: slots[slot.name] if slot.name in slots else self._default(slot) for slot in program.spec.slots
         }
 
     def _default(self, slot: Slot) -> Value:
-        callee = self.default()
-        ref = ServiceRef(callee.name, slot.name, callee)
+        callee = self.person() if slot.person else self.default()
+        ref = ServiceRef(PERSON if slot.person else callee.name, slot.name, callee)
         return [ref] if slot.is_list else ref
 
     # specs

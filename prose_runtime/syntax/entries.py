@@ -31,6 +31,7 @@ class Facts:
     optional: bool = False
     required: bool = False
     primary: bool = False
+    person: bool = False
 
     def joined(self, other: Facts) -> Facts:
         """These facts, and the other ones where these say nothing."""
@@ -40,6 +41,7 @@ class Facts:
             self.optional or other.optional,
             self.required or other.required,
             self.primary or other.primary,
+            self.person or other.person,
         )
 
 
@@ -115,7 +117,7 @@ def _loose_end(text: str) -> int | None:
 
 
 def read_facts(group: Phrase) -> Facts:
-    """What comma-separated words say: a type, ``optional``, ``primary``, and ``default: value`` up to the end."""
+    """What comma-separated words say: a type, ``optional`` and such, and ``default: value`` up to the end."""
     facts = NO_FACTS
     pieces = group.pieces(",;")
     for index, (start, end) in enumerate(pieces):
@@ -132,6 +134,8 @@ def _with_word(facts: Facts, part: Phrase) -> Facts:
     word = part.text.lower()
     if word == "primary":
         return replace(facts, primary=True)
+    if word == "person":
+        return replace(facts, person=True)
     if word == "required":
         return replace(facts, required=True)
     if re.match(r"(optional|if)\b", word):

@@ -95,6 +95,7 @@ def _slot(source: Source, bullet: Bullet, entry: Entry, lists: set[str]) -> Slot
         name_span=entry.name.span,
         description=description.text,
         primary=entry.facts.primary,
+        person=entry.facts.person,
         is_list=entry.name.text in lists or bool(entry.facts.type and entry.facts.type.text.endswith("[]")),
         requires=tuple(requires),
         ensures=tuple(ensures),

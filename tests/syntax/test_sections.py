@@ -37,7 +37,7 @@ def test_slots_with_their_contracts():
     - draft
     - `bar` (optional)
   - maintains: a fair verdict
-- others
+- others (person)
 """)
     writer, reader, others = spec.slots
     assert (writer.name, writer.primary, writer.description) == ("writer", True, "who writes")
@@ -54,6 +54,7 @@ def test_slots_with_their_contracts():
     assert [(r.name, r.optional) for r in reader.requires] == [("draft", False), ("bar", True)]
     assert [(p.text, p.names) for p in reader.ensures] == [("a fair verdict", ())]
     assert (others.name, others.requires) == ("others", ())
+    assert [slot.person for slot in spec.slots] == [False, False, True]
 
 
 @pytest.mark.parametrize(
