@@ -114,6 +114,15 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         firm=True,
     ),
     page(
+        "section-label",
+        "warning",
+        "A section with a label in place of a heading",
+        does="Reports `requires:` and the like above a list, outside of all sections; they are read as sections.",
+        why="Older files are written so; other readers look for headings.",
+        example="requires:\n\n- `topic`: what to look up",
+        instead="### Requires\n\n- `topic`: what to look up",
+    ),
+    page(
         "section-level",
         "warning",
         "A section with a heading of the second level",
@@ -177,6 +186,16 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         example="### Slots\n- `writer`",
         instead="### Delegation\n\n```prose\nreturn call writer\n```",
         firm=True,
+    ),
+    page(
+        "loose-program",
+        "warning",
+        "A program that stands in no section of its own",
+        does="Reports a fence labelled prose outside Delegation and Execution. It is run when it can be nothing else; "
+        "beside the text of a function it is part of what a model is told.",
+        why="Other readers look for a program under its heading.",
+        example="# Notes\n\n```prose\nreturn call writer\n```",
+        instead="### Execution\n\n```prose\nreturn call writer\n```",
     ),
     page(
         "empty-delegation",

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
-from prose_runtime.syntax.names import EXECUTABLE_SECTIONS, PROSE_LABELS, SECTIONS, section_key
+from prose_runtime.syntax.names import EXECUTABLE_SECTIONS, LOOSE_LABELS, PROSE_LABELS, SECTIONS, section_key
 from prose_runtime.text import NOWHERE, Source, Span
 
 BlockKind = Literal["heading", "fence", "list", "html", "other"]
@@ -150,7 +150,8 @@ class _Parser(BlockParser):
             return None
         label = (info.split() or [""])[0].lower()
         content = min(m.end() + 1, state.cursor_max)
-        executable = isinstance(state, _State) and state.section in EXECUTABLE_SECTIONS and label in PROSE_LABELS
+        section = state.section if isinstance(state, _State) else ""
+        executable = label in (PROSE_LABELS if section in EXECUTABLE_SECTIONS else LOOSE_LABELS)
         end, after, closed = _fence_end(state.src, content, m["fenced_2"], executable)
         opening = Span(m.start("fenced_2"), m.start("fenced_3") + len(info) if info else m.end("fenced_2"))
         token = {"type": "block_code", "raw": "", "fence": FenceParts(opening, label, Span(content, end), closed)}

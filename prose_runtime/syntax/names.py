@@ -52,14 +52,22 @@ SECTIONS = frozenset(
 MAIN_SECTIONS = SECTIONS - {"errors", "strategies", "runtime", "goal", "continuity", "patterns", "shape"}
 """Titles that are taken for a section even one heading level too high; the others may well name a component."""
 
-SPEC_SECTIONS = frozenset({"slots", "config", "delegation", "delegation loop", "invariants", "fixtures", "expects"})
+SPEC_SECTIONS = frozenset(
+    {"slots", "config", "delegation", "delegation loop", "invariants", "fixtures", "expects", "expects not"}
+)
 """Sections that only a file has, never an inline component."""
+
+LABELLED_SECTIONS = SECTIONS - {"delegation", "delegation loop", "execution", "fixtures", "expects", "expects not"}
+"""Sections of lists, which older files begin with ``requires:`` in place of a heading."""
 
 EXECUTABLE_SECTIONS = frozenset({"delegation", "delegation loop", "execution"})
 """Sections whose fence is a program."""
 
 PROSE_LABELS = frozenset({"", "prose", "prosescript", "none"})
 """Fence labels of ProseScript."""
+
+LOOSE_LABELS = frozenset({"prose", "prosescript"})
+"""Labels that mark a program wherever it stands."""
 
 JAVASCRIPT_LABELS = frozenset({"javascript", "js"})
 """Fence labels of a composite's loop."""

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
-from prose_runtime.diagnostics import Collector, Diagnostic
+from prose_runtime.diagnostics import Collector, Diagnostic, Edit, Fix
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Block, Fence, Section, Spec
 from prose_runtime.syntax.delegation import parse_block
 from prose_runtime.syntax.fixtures import read_expectations, read_fixtures
 from prose_runtime.syntax.frontmatter import read_frontmatter
 from prose_runtime.syntax.instances import read_instances
-from prose_runtime.syntax.names import JAVASCRIPT_LABELS
+from prose_runtime.syntax.names import JAVASCRIPT_LABELS, LOOSE_LABELS, SECTIONS
 from prose_runtime.syntax.parameters import Declared, read_config, read_inputs, read_parameter
-from prose_runtime.syntax.sections import Area, opening_line, programs, read_outline
+from prose_runtime.syntax.sections import Area, Outline, opening_line, programs, read_outline, two_programs
 from prose_runtime.syntax.slots import distinct, read_invariants, read_returns, read_shape, read_slots
 from prose_runtime.text import Source, Span
 
 _SUFFIXES = (".prose.md", ".md", ".prose")
 _JAVASCRIPT_SIGNS = ("__compositeState", "__controlState", "await ", "const ")
+_LOOSE_KINDS = ("pattern", "program", "function", "responsibility", "gateway")
 
 
 def read_source(path: Path | str) -> Source:
@@ -98,6 +98,8 @@ def _stem(path: str) -> str:
 def _parse_markdown(source: Source, out: Collector) -> Spec:
     head = read_frontmatter(source, out)
     outline = read_outline(source, head.end, out)
+    if head.kind == "program":
+        outline = _program_under_heading(source, outline)
     components = tuple(_component(source, area, out) for area in outline.components)
     distinct(((c.name, c.name_span) for c in components), out, "component")
     return _spec(
@@ -111,6 +113,18 @@ def _parse_markdown(source: Source, out: Collector) -> Spec:
         frontmatter=head.data,
         components=components,
     )
+
+
+def _program_under_heading(source: Source, outline: Outline) -> Outline:
+    """An older program may stand under a heading such as ``## Program``, which is no component then."""
+    main = outline.main
+    if main.loose or main.all("delegation", "delegation loop", "execution"):
+        return outline
+    for area in outline.components:
+        if not area.sections and area.loose and area.preamble == source.slice(area.loose[0].span).strip():
+            main.loose += area.loose
+            return Outline(main, tuple(other for other in outline.components if other is not area))
+    return outline
 
 
 def _component(source: Source, area: Area, out: Collector) -> Spec:
@@ -168,9 +182,6 @@ def _not_slots(rows: Mapping[str, Declared], slots: tuple[Any, ...]) -> dict[str
     return {name: declared for name, declared in rows.items() if name not in names}
 
 
-_LOOSE_PROGRAM = re.compile(r"^ {0,3}(?:`{3,}|~{3,})\s*(?:prose|prosescript)\b", re.MULTILINE | re.IGNORECASE)
-
-
 def _program(
     source: Source, area: Area, kind: str, name_span: Span, out: Collector
 ) -> tuple[Block | None, Fence | None]:
@@ -181,18 +192,42 @@ def _program(
         order = ("execution", "delegation", "delegation loop")
     sections.sort(key=lambda section: order.index(section.key))
     if not sections:
+        loose = _loose_program(source, area, kind, out)
+        if loose is not None:
+            return loose, None
         if kind in ("pattern", "composite"):
             message = f"this {kind} has no Delegation, so there is nothing to run"
             out.error("missing-delegation", name_span, message, "add ### Delegation with a fence labelled prose")
-        elif kind == "program" and _LOOSE_PROGRAM.search(area.preamble):
-            # Read as a function's text, it would be handed to a model, which would play the machine.
-            message = "the program of this file stands in no section, so it would not be run"
-            out.error("missing-delegation", name_span, message, "write `### Execution` above its fence")
         return None, None
     for other in sections[1:]:
         message = f"{other.title} is not run, because {sections[0].title} is"
         out.warning("two-programs", other.title_span, message, "keep one of the two")
     return _section_program(source, sections[0], kind, out)
+
+
+def _loose_program(source: Source, area: Area, kind: str, out: Collector) -> Block | None:
+    """A program that stands in a section without meaning, or in none.
+
+    In a pattern or an older program it cannot be anything else. Beside a function's text it may be an example.
+    """
+    documents = [fence for section in area.sections if section.key not in SECTIONS for fence in section.fences]
+    fences = [fence for fence in [*area.loose, *documents] if fence.label in LOOSE_LABELS]
+    if not fences or kind not in _LOOSE_KINDS:
+        return None
+    place = opening_line(source, fences[0])
+    heading = "Delegation" if kind == "pattern" else "Execution"
+    if kind not in ("pattern", "program") and area.preamble != source.slice(fences[0].span).strip():
+        message = "this program is not run: it is part of the text that a model is told"
+        out.warning("loose-program", place, message, f"write `### {heading}` above its fence if it is to run")
+        return None
+    if len(fences) > 1:
+        two_programs(source, "this file", fences, out)
+    edit = Edit(Span(place.start, place.start), f"### {heading}\n\n")
+    below_component = "\n## " in source.text[: place.start]
+    fix = None if below_component else Fix(f"Add the heading {heading}", (edit,))
+    message = "this program stands in no section of its own"
+    out.warning("loose-program", place, message, f"write `### {heading}` above its fence", fix=fix)
+    return _fence_program(source, fences[0], "this file", out)
 
 
 def _section_program(source: Source, section: Section, kind: str, out: Collector) -> tuple[Block | None, Fence | None]:
@@ -207,8 +242,13 @@ def _section_program(source: Source, section: Section, kind: str, out: Collector
     text = source.text[fence.content.start : fence.content.end]
     if fence.label in JAVASCRIPT_LABELS or (kind == "composite" and any(sign in text for sign in _JAVASCRIPT_SIGNS)):
         return None, fence
+    return _fence_program(source, fence, section.title, out), None
+
+
+def _fence_program(source: Source, fence: Fence, where: str, out: Collector) -> Block | None:
+    text = source.text[fence.content.start : fence.content.end]
     if all(line.strip().startswith("#") for line in text.split("\n") if line.strip()):
         place = opening_line(source, fence)
-        out.error("empty-delegation", place, f"the program of {section.title} is empty", "write at least one statement")
-        return None, None
-    return parse_block(source, fence.content, out), None
+        out.error("empty-delegation", place, f"the program of {where} is empty", "write at least one statement")
+        return None
+    return parse_block(source, fence.content, out)

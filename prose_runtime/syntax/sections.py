@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from prose_runtime.diagnostics import Collector, Edit, Fix, Secondary, did_you_mean
 from prose_runtime.nodes import Bullet, Fence, Section
@@ -14,6 +14,7 @@ from prose_runtime.syntax.markdown import MarkdownBlock, read_blocks
 from prose_runtime.syntax.names import (
     EXECUTABLE_SECTIONS,
     JAVASCRIPT_LABELS,
+    LABELLED_SECTIONS,
     MAIN_SECTIONS,
     PROSE_LABELS,
     SECTIONS,
@@ -23,6 +24,7 @@ from prose_runtime.syntax.names import (
 from prose_runtime.syntax.phrases import NAME
 from prose_runtime.text import Source, Span
 
+_LABEL = re.compile(r"(?:\*\*|__)?(?P<title>[A-Za-z]+):?(?:\*\*|__)?:?(?<=[:*_])")
 _COMPONENT = re.compile(rf"`?(?P<name>{NAME})`?")
 
 
@@ -30,7 +32,8 @@ _COMPONENT = re.compile(rf"`?(?P<name>{NAME})`?")
 class Area:
     """The file's own part, or an inline component: what stands between its heading and the next one of its level.
 
-    It is ``opening`` until its first section, or until the first component: what it says there is its preamble.
+    It is ``opening`` until its first section, or until the first component: what it says there is its preamble, with
+    the fences ``loose`` in it.
     """
 
     start: int
@@ -41,6 +44,7 @@ class Area:
     opening: bool = True
     end: int = 0
     sections: list[Section] = field(default_factory=list)
+    loose: list[Fence] = field(default_factory=list)
 
     def all(self, *keys: str) -> list[Section]:
         """The first section of each of these titles, in the order of the file."""
@@ -92,7 +96,7 @@ class _Reader:
         self.fences: list[Fence] = []
 
     def read(self, blocks: Sequence[MarkdownBlock]) -> Outline:
-        for block in blocks:
+        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
             if block.kind == "heading":
                 self._heading(block)
             elif block.fence is not None:
@@ -101,6 +105,8 @@ class _Reader:
                 self.bullets += read_bullets(self.source, block.span, self.out)
             elif block.kind == "html":
                 self._html(block)
+            elif following is not None and following.kind == "list":
+                self._label(block)
         end = len(self.source.text)
         self._finish(end)
         self.area.end = end
@@ -134,6 +140,23 @@ class _Reader:
                 self.components.remove(self.area)
             self._leave(block.span.start)
         self.heading = block
+
+    def _label(self, block: MarkdownBlock) -> None:
+        """``requires:`` above a list, outside of the sections under headings, is how older files begin a section."""
+        if self.heading is not None and self.heading.kind == "heading":
+            return
+        text = self.source.text[block.span.start : block.span.end]
+        found = _LABEL.fullmatch(text)
+        if found is None or section_key(found["title"]) not in LABELLED_SECTIONS:
+            return
+        self._finish(block.span.start)
+        start, end = found.span("title")
+        title = Span(block.span.start + start, block.span.start + end)
+        modern = f"### {found['title'].capitalize()}"
+        fix = Fix(f"Write {modern}", (Edit(block.span, f"{modern}\n"),))
+        message = f"the section {found['title']} has a label in place of a heading"
+        self.out.warning("section-label", title, message, f"write {modern}", fix=fix)
+        self.heading = replace(block, title=title)
 
     def _leave(self, at: int) -> None:
         self.area.end = at
@@ -177,6 +200,7 @@ class _Reader:
         if heading is None:
             if self.area.opening:
                 self.area.preamble = self.source.slice(Span(self.area.preamble_start, end)).strip()
+                self.area.loose += self.fences
         else:
             self.area.opening = False
             line_end = text.find("\n", heading.span.end, end)
@@ -243,7 +267,13 @@ def _changes(one: str, other: str) -> int:
 def _check_fences(source: Source, section: Section, out: Collector) -> None:
     fences = programs(section)
     if len(fences) > 1:
-        where = Secondary(opening_line(source, fences[0]), "the first program is here")
-        help_line = "join the programs, or label what is only an example with another word, as in ```text"
-        message = f"the section {section.title} has a second program"
-        out.error("two-fences", opening_line(source, fences[1]), message, help_line, secondary=[where])
+        two_programs(source, f"the section {section.title}", fences, out)
+
+
+def two_programs(source: Source, where: str, fences: Sequence[Fence], out: Collector) -> None:
+    """Report the second of several programs where only one can be."""
+    first = Secondary(opening_line(source, fences[0]), "the first program is here")
+    help_line = "join the programs, or label what is only an example with another word, as in ```text"
+    out.error(
+        "two-fences", opening_line(source, fences[1]), f"{where} has a second program", help_line, secondary=[first]
+    )

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from prose_runtime.errors import UnreadableFile
-from prose_runtime.nodes import dump
+from prose_runtime.nodes import Spec, dump
 from prose_runtime.syntax.parse import parse, read_source
 from prose_runtime.text import Source
 
@@ -369,13 +369,78 @@ def test_large_files_are_read_in_a_moment():
         assert spec.sections
 
 
-def test_a_program_in_no_section_is_refused_not_handed_to_a_model() -> None:
-    text = "---\nname: p\nkind: program\n---\n\n# P\n\n```prose\noutput x = 1\n```\n"
-    _, found = parse(Source("p.prose.md", text))
-    (error,) = [d for d in found if d.severity == "error"]
-    assert error.code == "missing-delegation"
-    assert "### Execution" in (error.help or "")
-    moved = text.replace("```prose", "### Execution\n\n```prose")
-    spec, found = parse(Source("p.prose.md", moved))
+def loose(kind: str, text: str) -> tuple[Spec, list[tuple[str, str]]]:
+    spec, found = parse(Source("p.prose.md", f"---\nname: p\nkind: {kind}\n---\n\n# P\n\n{text}"))
+    return spec, [(d.severity, d.code) for d in found if d.code != "retired-kind"]
+
+
+LOOSE = "```prose\noutput x = 1\n```\n"
+
+
+@pytest.mark.parametrize("kind", ["program", "system", "program-node", "pattern", "function", "responsibility"])
+@pytest.mark.parametrize("before", ["", "### Requires\n\n- `topic`: t\n\n### Program\n\n"])
+def test_a_program_in_no_section_is_run_and_told_of(kind: str, before: str) -> None:
+    spec, found = loose(kind, before + LOOSE)
+    if kind in ("function", "responsibility") and before:
+        assert spec.body is None
+    else:
+        assert spec.body is not None
+    assert found == [("warning", "loose-program")]
+
+
+def test_a_fence_in_the_text_of_a_function_is_an_example_and_told_of() -> None:
+    spec, found = loose("function", f"Write programs like this one.\n\n{LOOSE}")
+    assert spec.body is None
+    assert found == [("warning", "loose-program")]
+    assert loose("function", "Write it.\n\n```text\nx = 1\n```\n")[1] == []
+
+
+def test_the_fix_of_a_loose_program_gives_it_its_heading() -> None:
+    text = f"---\nname: p\nkind: program\n---\n\n# P\n\n{LOOSE}"
+    (found,) = [d for d in parse(Source("p.prose.md", text))[1] if d.code == "loose-program"]
+    assert found.fix is not None
+    (edit,) = found.fix.edits
+    moved = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    assert "### Execution\n\n```prose" in moved
+    assert [d.code for d in parse(Source("p.prose.md", moved))[1]] == ["retired-kind"]
+
+
+def test_two_loose_programs_are_one_too_many_and_an_empty_one_too_little() -> None:
+    assert ("error", "two-fences") in loose("program", LOOSE + "\n" + LOOSE)[1]
+    assert ("error", "empty-delegation") in loose("program", "```prose\n# later\n```\n")[1]
+
+
+def test_a_loose_program_holds_fences_in_its_strings() -> None:
+    text = '```prose\nagent a:\n  prompt: """\n    ```json\n    {"a": 1}\n    ```\n  """\noutput x = session: a\n```\n'
+    spec, found = loose("program", text)
+    assert found == [("warning", "loose-program")]
     assert spec.body is not None
-    assert not [d for d in found if d.severity == "error"]
+    assert len(spec.body.statements) == 2
+
+
+@pytest.mark.parametrize("kind", ["program", "system"])
+def test_the_program_of_an_older_file_may_stand_under_a_heading_of_its_own(kind: str) -> None:
+    spec, found = loose(kind, f"## Program\n\n{LOOSE}\n## helper\n\nHelp.\n")
+    assert spec.body is not None
+    assert [component.name for component in spec.components] == ["helper"]
+    assert found == [("warning", "loose-program")]
+
+
+@pytest.mark.parametrize("label", ["requires:", "**requires:**", "__Requires__:", "Requires:"])
+def test_labels_above_lists_begin_sections_as_headings_do(label: str) -> None:
+    text = (
+        f"Look things up.\n\n{label}\n- `topic`: what\n\nensures:\n\n- `facts`: the facts\n\nstrategies:\n- be brief\n"
+    )
+    spec, found = loose("service", text)
+    assert [p.name for p in spec.parameters] == ["topic"]
+    assert spec.returns is not None
+    assert [o.name for o in spec.returns.outputs] == ["facts"]
+    assert spec.preamble == "Look things up."
+    assert found == [("warning", "section-label")] * 3
+
+
+def test_labels_in_a_section_or_above_no_list_are_text() -> None:
+    spec, found = loose("function", "requires: nothing\n\nensures:\n\nnothing\n\n### Notes\n\nrequires:\n- `x`: y\n")
+    assert spec.parameters == ()
+    assert spec.returns is None
+    assert found == []
