@@ -13,9 +13,9 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,10 +35,13 @@ create table run(run text primary key, spec text not null, request text not null
 create table answer(run text not null, step text not null, digest text not null, kind text not null,
                     value text not null, service text not null, usage text, model text, primary key(run, step));
 """
+_TRACE = "create table if not exists trace(run text not null, at real not null, event text not null)"
+_TRACED = "insert into trace values(?,?,?)"
 _KEEP = "insert or replace into answer values(?,?,?,?,?,?,?,?)"
 _NO_RECORD = "run with `--no-record` to go on without a record"
 _T = TypeVar("_T")
 _Rows = list[tuple[Any, ...]]
+_Events = list[dict[str, Any]]  # a name apart, since a method of the journal is called list
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,24 @@ class Journal:
         )
         return {**shown, "status": self._status(run, status)}
 
+    def trace(self, run_prefix: str) -> _Events:
+        """What happened in a run, in order: objects of ``trace.as_row`` with ``at``, in seconds since 1970."""
+        run = self.resolve(run_prefix)
+        asked = "select at, event from trace where run=? order by rowid"
+        known = "select 1 from sqlite_master where name = 'trace'"  # a file of an earlier version has none
+        rows: _Rows = self._read(
+            lambda db: db.execute(asked, (run,)).fetchall() if db.execute(known).fetchone() else [], []
+        )
+        return [{"at": at, **json.loads(event)} for at, event in rows]
+
+    def request(self, run_prefix: str) -> dict[str, Any]:
+        """What a run was started with, as given to ``create``."""
+        asked = "select request from run where run=?"
+        run = self.resolve(run_prefix)
+        (request,) = self._read(lambda db: db.execute(asked, (run,)).fetchone(), ("{}",))
+        found: dict[str, Any] = json.loads(request)
+        return found
+
     def resolve(self, run_prefix: str) -> str:
         """The run that a prefix or ``last`` means. Raises UsageError when none or several fit."""
         runs: list[str] = [run for (run,) in self._rows("select run from run order by rowid desc")]
@@ -207,6 +228,7 @@ class RunRecord:
         self._thread = ThreadPoolExecutor(1, "journal")
         self._db: sqlite3.Connection | None = None
         self._queue: list[tuple[Answer, tuple[Any, ...], asyncio.Future[None]]] = []
+        self._traced: _Rows = []
         self._writer: asyncio.Task[None] | None = None
 
     def answer(self, step: str) -> Answer | None:
@@ -220,9 +242,17 @@ class RunRecord:
         """
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.append((answer, self._row(answer), done))
+        self._write()
+        await done
+
+    def trace(self, at: float, event: dict[str, Any]) -> None:
+        """Write down what happened, for people who read the run later; nothing waits for it or depends on it."""
+        self._traced.append((self.run, at, _dump(redact(event))))
+        self._write()
+
+    def _write(self) -> None:
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._drain())
-        await done
 
     async def finish(self, status: str, result_json: dict[str, Any]) -> None:
         """Store how the run ended. Raises RecordError."""
@@ -242,7 +272,12 @@ class RunRecord:
         self._thread.submit(self._run, _commit_later(change, rows)).result()
 
     def close(self) -> None:
-        """Let go of the run; harmless when called again."""
+        """Write what is still queued, when the run ended by a fault of ours, and let go; harmless when called again."""
+        rows, traced = [row for _, row, _ in self._queue], self._traced
+        self._queue, self._traced = [], []
+        if rows or traced:
+            with suppress(RecordError):
+                self._thread.submit(self._run, _commit_later(_KEEP, rows, traced=traced)).result()
         if self._db is not None:
             self._thread.submit(self._db.close).result()
             self._db = None
@@ -250,12 +285,13 @@ class RunRecord:
         self._lock.release()
 
     async def _drain(self) -> None:
-        while self._queue:
+        while self._queue or self._traced:
             batch, self._queue = self._queue, []
+            traced, self._traced = self._traced, []
             rows = [row for _, row, _ in batch]
             fault: Exception | None = None
             try:
-                await self._do(_commit_later(_KEEP, rows, reopened=self.run))
+                await self._do(_commit_later(_KEEP, rows, reopened=self.run if rows else None, traced=traced))
             except Exception as error:
                 fault = error
             for answer, _, done in batch:
@@ -279,13 +315,16 @@ class RunRecord:
             work(self._db)
 
 
-def _commit_later(sql: str, rows: _Rows, *, reopened: str | None = None) -> Callable[[sqlite3.Connection], None]:
+def _commit_later(
+    sql: str, rows: _Rows, *, reopened: str | None = None, traced: Sequence[tuple[Any, ...]] = ()
+) -> Callable[[sqlite3.Connection], None]:
     """One transaction. ``reopened``: the run whose earlier end is out of date once it has new answers."""
 
     def work(db: sqlite3.Connection) -> None:
         db.execute("begin immediate")
         try:
             db.executemany(sql, rows)
+            db.executemany(_TRACED, traced)
             if reopened is not None:
                 again = "update run set status=null, calls=null, result=null where run=? and status is not null"
                 db.execute(again, (reopened,))
@@ -377,6 +416,8 @@ def _match_schema(db: sqlite3.Connection, file: Path, *, read_only: bool) -> Non
             db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
             version = SCHEMA_VERSION
         db.execute("commit")
+    if version == SCHEMA_VERSION and not read_only:
+        db.execute(_TRACE)
     if version > SCHEMA_VERSION:
         raise RecordError(
             f"the record {file} was written by a newer version of prose (format {version}, "

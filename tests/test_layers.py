@@ -23,7 +23,7 @@ ROOMS = [
     {"syntax"},
     {"values", "jsontext"},
     {"check"},
-    {"events", "journal"},
+    {"events", "journal", "trace"},
     {"services"},
     {"runtime"},
     {"report"},

@@ -60,6 +60,7 @@ async def ask_role(asking: Asking, act: Activation) -> Value:
     asking.request = asking.request.with_(
         schema=with_error(schema(wanted), error_names(asking.spec)),
         label=f"{asking.target} (line {where.line})",
+        target=asking.target,
         **asking.callee.additions,
     )
     reply = await _attempt(asking, act)

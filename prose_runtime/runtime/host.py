@@ -13,6 +13,7 @@ from prose_runtime.errors import ProseError, RecordError, ServiceError
 from prose_runtime.events import Event, Listener
 from prose_runtime.journal import Answer, RunRecord
 from prose_runtime.runtime.limits import Meter
+from prose_runtime.runtime.steering import Steering, note_steps
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.values import NO_USAGE, Usage, to_json
 
@@ -26,14 +27,25 @@ class EditedError(RecordError):
 class LocalHost:
     """Runs in this process. ``record`` may be None: then nothing is kept and nothing can be resumed.
 
-    ``reask``: a recorded answer to another request is dropped and asked for again, instead of ending the run.
+    ``steering``: the wishes of the person watching. ``reask``: a recorded answer to another request is dropped and
+    asked for again, instead of ending the run.
     """
 
-    def __init__(self, record: RunRecord | None, meter: Meter, listeners: Sequence[Listener], *, reask: bool = False):
+    def __init__(
+        self,
+        record: RunRecord | None,
+        meter: Meter,
+        listeners: Sequence[Listener],
+        *,
+        steering: Steering | None = None,
+        reask: bool = False,
+    ):
         self.record = record
         self.meter = meter
         self.listeners = listeners
+        self.steering = steering or Steering()
         self.reask = reask
+        self._notes: dict[str, str] = {}
         self._failed: dict[str, ServiceError] = {}
         self._gate = asyncio.Semaphore(meter.limits.max_concurrency)
 
@@ -68,8 +80,11 @@ class LocalHost:
             EditedError: The record holds the answer to another request.
             RecordError: The answer cannot be kept.
         """
-        digest = digest_of(service.name, request)
         kept = self.record.answer(step) if self.record else None
+        if kept is None or kept.kind == "open":
+            await self.steering.ready()
+        request = await self._noted_down(step, request, kept)
+        digest = digest_of(service.name, request)
         if kept is not None and kept.digest == digest:
             _pass_over(kept, service, request)
             if kept.kind != "open":
@@ -82,7 +97,23 @@ class LocalHost:
             )
         self.meter.before_call()
         async with self._gate:
+            await self.steering.ready()
             return await self._live(step, digest, service, request)
+
+    async def _noted_down(self, step: str, request: Request, kept: Answer | None) -> Request:
+        """The request with the note that the person watching gives it, or gave it when it was first asked."""
+        steps = note_steps(step)
+        given = next((note for place in steps if (note := self._note_at(place)) is not None), None)
+        fresh = kept is None or kept.kind == "open"
+        if given is None and fresh and (given := self.steering.take(request.target)) is not None:
+            self._notes[steps[-1]] = given
+            await self._keep(Answer(steps[-1], "", "event", given, ""))
+        return request if given is None else request.with_(note=given)
+
+    def _note_at(self, step: str) -> str | None:
+        kept = self.record.answer(step) if self.record else None
+        note = kept.value if kept is not None else self._notes.get(step)
+        return note if isinstance(note, str) else None
 
     def _replay(self, kept: Answer) -> Reply:
         usage = Usage(**{**(kept.usage or {})})

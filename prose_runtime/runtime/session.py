@@ -27,9 +27,11 @@ from prose_runtime.runtime.limits import Limits, Meter, exceeded
 from prose_runtime.runtime.needs import check_needs
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.result import Result, ResultListener
+from prose_runtime.runtime.steering import Steering
 from prose_runtime.runtime.unit import ContractMode, Run
 from prose_runtime.runtime.wiring import LocalWiring, runnable
 from prose_runtime.services.bindings import Bindings
+from prose_runtime.trace import TraceListener
 from prose_runtime.values import to_json
 
 __all__ = ["Prepared", "Result", "RunRequest", "execute", "prepare"]
@@ -128,19 +130,21 @@ async def execute(
     *,
     journal: RunRecord | None = None,
     listeners: Sequence[Listener] = (),
+    steering: Steering | None = None,
     reask: bool = False,
 ) -> Result:
     """Run it. How it ended is in the result; only faults of this program itself raise.
 
-    ``journal`` is an open record, new or of an earlier run to go on with; ``reask`` allows asking again where an
-    edited spec asks something else than is recorded.
+    ``journal`` is an open record, new or of an earlier run to go on with; ``steering`` holds the wishes of the person
+    watching; ``reask`` allows asking again where an edited spec asks something else than is recorded.
     """
     make_room()
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
     collector = ResultListener(result)
     watch = Watch(prepared.program, _given(prepared), prepared.slots)
     meter = Meter(prepared.limits)
-    host = LocalHost(journal, meter, [collector, watch, *listeners], reask=reask)
+    heard: list[Listener] = [collector, watch, *_trace(prepared, journal), *listeners]
+    host = LocalHost(journal, meter, heard, steering=steering, reask=reask)
     run = Run(host, prepared.wiring, prepared.request.contracts)
     host.emit(RunStarted("", result.run or "", result.spec, prepared.note))
     try:
@@ -163,6 +167,16 @@ async def execute(
     collector.close(meter)
     host.emit(RunFinished("", result.run or "", result.status, result.value, result.as_json()["error"]))
     return result
+
+
+def _trace(prepared: Prepared, journal: RunRecord | None) -> list[Listener]:
+    """The listener that writes down what happens, with the text of the specs that can take part."""
+    if journal is None:
+        return []
+    trace = TraceListener(journal)
+    for source in {part.spec.source.path: part.spec.source for part in reachable(prepared.analysis)}.values():
+        trace.source(source.path, source.raw)
+    return [trace]
 
 
 def _given(prepared: Prepared) -> dict[str, Any]:

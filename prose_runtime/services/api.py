@@ -25,8 +25,10 @@ class Request:
         options: The labels of a ``choice``.
         instructions, persona, language, background: Additions of the binding.
         model: The model that the call asks for instead of the binding's own, or None.
+        note: What the person who watches the run wants this call to know, or None.
         rejected: An earlier answer that did not fit, with ``fault`` saying why: the one repair.
         label: Where the call stands, for people at a terminal: ``target (line 12)``; never shown to a model.
+        target: Whose call it is: slot, component, agent or ``session``; empty for a judge. Never shown to a model.
         on_text, on_retry: Called with pieces of the answer as they arrive, and with (attempt, seconds, reason).
     """
 
@@ -41,9 +43,11 @@ class Request:
     language: str | None = None
     background: str | None = None
     model: str | None = None
+    note: str | None = None
     rejected: str | None = None
     fault: str | None = None
     label: str = ""
+    target: str = ""
     on_text: TextListener | None = field(default=None, compare=False, repr=False)
     on_retry: RetryListener | None = field(default=None, compare=False, repr=False)
 
@@ -52,8 +56,12 @@ class Request:
         return replace(self, **changes)
 
     def content(self) -> dict[str, Any]:
-        """The part that decides the answer, as JSON: what the record's digest is taken of."""
-        return {
+        """The part that decides the answer, as JSON: what the record's digest is taken of.
+
+        A note counts where there is one, so that requests without keep the digest that they had before notes.
+        """
+        noted = {} if self.note is None else {"note": self.note}
+        return noted | {
             "job": self.job, "inputs": dict(self.inputs), "prompt": self.prompt, "purpose": self.purpose,
             "schema": None if self.schema is None else dict(self.schema), "options": list(self.options),
             "instructions": self.instructions, "persona": self.persona, "language": self.language,

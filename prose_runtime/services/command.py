@@ -109,6 +109,8 @@ def _question(request: Request) -> bytes:
     told = [request.persona, request.job, request.instructions, request.background]
     if request.language:
         told.append(f"Write in this language: {request.language}.")
+    if request.note:
+        told.append(f"A note for this answer: {request.note}")
     if request.fault:
         told.append(f"The earlier answer was not accepted: {request.fault}. Answer again, in full.")
     schema = shape_of(request)

@@ -97,6 +97,8 @@ def _question(request: Request) -> str:
     if request.purpose == "judge":
         parts.append("Does this hold?")
     parts.append(request.prompt or "")
+    if request.note:
+        parts.append(f"A note for this answer: {request.note}")
     if request.fault:
         parts.append(f"The earlier answer was not accepted: {request.fault}.")
     return "\n" + "\n".join(part for part in parts if part) + "\n"

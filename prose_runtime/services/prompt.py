@@ -41,7 +41,9 @@ def render(request: Request) -> Prompt:
     given = {n: v for n, v in request.inputs.items() if v is not None or request.purpose != "call"}
     inputs = [(_quoted(name), _shown(value)) for name, value in given.items()]
     texts = [part for pair in inputs for part in pair]
-    suffix = _free_suffix([*texts, request.prompt or "", request.rejected or "", request.fault or ""])
+    suffix = _free_suffix(
+        [*texts, request.prompt or "", request.note or "", request.rejected or "", request.fault or ""]
+    )
     values = {
         "request": request,
         "inputs": inputs,

@@ -48,6 +48,8 @@ def given_to(request: Request) -> str:
     parts += [f"{name}: {_first_words(to_text(value)) or 'nothing'}" for name, value in request.inputs.items()]
     if request.prompt:
         parts.append(f"asked: {_first_words(request.prompt)}")
+    if request.note:
+        parts.append(f"note: {_first_words(request.note)}")
     return "; ".join(parts)
 
 
