@@ -100,7 +100,7 @@ async def _attempt(asking: Asking, act: Activation) -> Reply:
             delay = max(_delay(asking.backoff, failures), error.retry_after or 0.0)
             act.emit(CallRetry(act.path, failures, delay, error.message))
             if delay:
-                await act.unit.run.host.sleep(delay)
+                await act.unit.run.host.sleep(f"{act.path}#{asking.attempts}", delay)
 
 
 def _delay(backoff: str, failures: int) -> float:

@@ -76,7 +76,7 @@ class _Play:
         assert self.program.spec.javascript is not None
         self.fence = self.program.spec.javascript
         self.calls = Calls(unit, act)
-        self.sandbox = Sandbox(BOUNDS)
+        self.sandbox = Sandbox(BOUNDS, unit.run.host.compute)
         self.flying: dict[str, _Flying] = {}
         self.known: set[str] = set()
         self.landed: asyncio.Queue[str] = asyncio.Queue()

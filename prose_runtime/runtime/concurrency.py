@@ -50,13 +50,14 @@ class _Group(Generic[T]):
         self.last: ProseError | None = None
 
     async def run(self) -> list[Outcome[T]]:
-        tasks = {asyncio.ensure_future(branch()): i for i, branch in enumerate(self.branches)}
-        pending = set(tasks)
+        tasks = [asyncio.ensure_future(branch()) for branch in self.branches]
+        landed = _landings(tasks)
         try:
-            while pending and not self._satisfied:
-                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-                for task in sorted(done, key=tasks.__getitem__):
-                    self._take(tasks[task], task)
+            taken = 0
+            while taken < len(tasks) and not self._satisfied:
+                for i in await _together(landed):
+                    self._take(i, tasks[i])
+                    taken += 1
         finally:
             await _end(tasks)
         return self._settled()
@@ -90,6 +91,22 @@ class _Group(Generic[T]):
             if outcome.error is not None:
                 handled(outcome.error)
         return self.outcomes
+
+
+def _landings(tasks: Sequence[asyncio.Future[Any]]) -> asyncio.Queue[int]:
+    """The indexes of tasks as they end."""
+    landed: asyncio.Queue[int] = asyncio.Queue()
+    for i, task in enumerate(tasks):
+        task.add_done_callback(lambda _, i=i: landed.put_nowait(i))  # type: ignore[misc]
+    return landed
+
+
+async def _together(landed: asyncio.Queue[int]) -> list[int]:
+    """Wait for the next task to end. Those that ended by then come in their order: the same answers, the same run."""
+    ended = [await landed.get()]
+    while not landed.empty():
+        ended.append(landed.get_nowait())
+    return sorted(ended)
 
 
 async def _end(tasks: Collection[asyncio.Future[Any]]) -> None:

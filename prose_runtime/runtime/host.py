@@ -6,13 +6,15 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
 from contextlib import nullcontext
 from typing import Any
 
 from prose_runtime.errors import ProseError, RecordError, ServiceError
 from prose_runtime.events import Event, Listener
 from prose_runtime.journal import Answer, RunRecord
-from prose_runtime.runtime.limits import Meter
+from prose_runtime.runtime.javascript import wait_in_loop
+from prose_runtime.runtime.limits import Meter, exceeded
 from prose_runtime.runtime.steering import Steering, note_steps
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.values import NO_USAGE, Usage, to_json
@@ -54,9 +56,34 @@ class LocalHost:
         for listener in self.listeners:
             listener(event)
 
-    async def sleep(self, seconds: float) -> None:
+    async def sleep(self, step: str, seconds: float) -> None:
         """Wait."""
         await asyncio.sleep(seconds)
+
+    async def within(self, seconds: float | None, work: Awaitable[Any]) -> Any:
+        """Wait for the whole run, as long as it may take.
+
+        Raises:
+            LimitExceeded: It took longer: a limit is reached.
+        """
+        if seconds is None:
+            return await work
+        clock = asyncio.timeout(seconds)
+        try:
+            async with clock:
+                return await work
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            raise exceeded("run_timeout", seconds, seconds, f"the run took {seconds:g} s") from None
+
+    async def compute(self, doing: Future[Any], overdue: Callable[[], bool]) -> Any:
+        """Wait for a computation, while other branches go on.
+
+        Raises:
+            TimeoutError: It is overdue.
+        """
+        return await wait_in_loop(doing, overdue)
 
     async def witness(self, step: str, happening: Callable[[], Awaitable[Any]]) -> Any:
         """What happened at a step, from the record when it holds it.

@@ -10,7 +10,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _FRAME = "sandbox.js"
 _THREAD_STACK = 8 * 1024 * 1024
 _ENGINE_STACK = 512 * 1024
-_PATIENCE = 1.0
+PATIENCE = 1.0
 """Seconds between looks at a thread that does not answer."""
 _UNSTOPPABLE = 3.0
 """How many times its bound a thread may use before it is given up: some long functions of the engine never look up."""
@@ -66,15 +66,20 @@ class EngineFault(Exception):
         self.stack = stack
 
 
+Wait = Callable[[Future[Any], Callable[[], bool]], Awaitable[Any]]
+"""Waits for the thread of a sandbox. The second argument says whether that is overdue: then TimeoutError is due."""
+
+
 class Sandbox:
-    """One program in its engine, driven from an event loop.
+    """One program in its engine, driven from a coroutine; ``wait`` is how that waits.
 
     Every method that talks to the program returns when all that can be done without an answer from outside is done,
     and raises EngineFault when the engine stopped. ``close`` has to be called, and never waits.
     """
 
-    def __init__(self, bounds: Bounds | None = None):
+    def __init__(self, bounds: Bounds | None = None, wait: Wait | None = None):
         self.bounds = bounds or Bounds()
+        self._wait = wait or wait_in_loop
         self._machine = _Machine(self.bounds)
         self._thread = _Thread()
 
@@ -115,15 +120,28 @@ class Sandbox:
     async def _do(self, work: Callable[[], T]) -> T:
         """Wait for the thread, but not for a function of the engine that cannot be stopped."""
         before = self._thread.used()
-        doing = asyncio.wrap_future(self._thread.do(work))
+        doing = self._thread.do(work)
         try:
-            while not doing.done():
-                await asyncio.wait({doing}, timeout=_PATIENCE)
-                if not doing.done() and self._thread.used() - before > _UNSTOPPABLE * self.bounds.cpu:
-                    raise EngineFault("cpu")
-            return doing.result()
+            done: T = await self._wait(doing, lambda: self._thread.used() - before > _UNSTOPPABLE * self.bounds.cpu)
+            return done
+        except TimeoutError:
+            raise EngineFault("cpu") from None
         finally:
             doing.cancel()
+
+
+async def wait_in_loop(doing: Future[Any], overdue: Callable[[], bool]) -> Any:
+    """Wait for a thread while the event loop goes on.
+
+    Raises:
+        TimeoutError: It is overdue.
+    """
+    waiting = asyncio.wrap_future(doing)
+    while not waiting.done():
+        await asyncio.wait({waiting}, timeout=PATIENCE)
+        if not waiting.done() and overdue():
+            raise TimeoutError
+    return waiting.result()
 
 
 class _Thread:

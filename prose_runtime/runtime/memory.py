@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import fcntl
 import json
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from prose_runtime.errors import RecordError
 from prose_runtime.journal import redact
@@ -66,14 +67,39 @@ def kept_as(agent: Agent) -> str | None:
     return "run" if isinstance(value, Constant) and value.value is True else None
 
 
+class Store(Protocol):
+    """Where the exchanges of one agent are kept beyond a run."""
+
+    async def recall(self) -> dict[str, Any]:
+        """The latest exchanges as ``exchanges``, oldest first, and as ``id`` what marks those of this run.
+
+        Raises:
+            RecordError: They cannot be read.
+        """
+        ...
+
+    async def remember(self, exchange: Exchange, key: str) -> None:
+        """Keep an exchange unless there is one with this key, as when a run is resumed.
+
+        Raises:
+            RecordError: It cannot be kept.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryFile:
-    """The exchanges of one agent beyond a run: a line of JSON for each.
-
-    ``key`` marks an exchange, so that a run which is resumed does not write one twice.
-    """
+    """A store in a file: a line of JSON for each exchange."""
 
     path: Path
+
+    async def recall(self) -> dict[str, Any]:
+        """As ``Store.recall``; the mark is new each time."""
+        return {"id": secrets.token_hex(8), "exchanges": self.read()}
+
+    async def remember(self, exchange: Exchange, key: str) -> None:
+        """As ``Store.remember``."""
+        self.append(exchange, key)
 
     def read(self) -> list[dict[str, Any]]:
         """The latest exchanges, oldest first; a line that cannot be read is passed over.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,12 @@ from prose_runtime.runtime.delegate import config_defaults
 from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.inputs import check_inputs
 from prose_runtime.runtime.invariants import Watch
-from prose_runtime.runtime.limits import Limits, Meter, exceeded
+from prose_runtime.runtime.limits import Limits, Meter
 from prose_runtime.runtime.needs import check_needs
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.result import Result, ResultListener
 from prose_runtime.runtime.steering import Steering
-from prose_runtime.runtime.unit import ContractMode, Run
+from prose_runtime.runtime.unit import ContractMode, Host, Run
 from prose_runtime.runtime.wiring import LocalWiring, runnable
 from prose_runtime.services.bindings import Bindings
 from prose_runtime.trace import TraceListener
@@ -141,32 +141,44 @@ async def execute(
     make_room()
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
     collector = ResultListener(result)
-    watch = Watch(prepared.program, _given(prepared), prepared.slots)
+    watch = Watch(prepared.program, given_values(prepared), prepared.slots)
     meter = Meter(prepared.limits)
     heard: list[Listener] = [collector, watch, *_trace(prepared, journal), *listeners]
     host = LocalHost(journal, meter, heard, steering=steering, reask=reask)
+    try:
+        await conduct(prepared, host, result)
+    finally:
+        await prepared.wiring.aclose()
+    if result.error is not None and not isinstance(result.error, Cancelled):
+        host.reopen_after(result.error)
+    close(prepared, result, watch)
+    collector.close(meter)
+    host.emit(RunFinished("", result.run or "", result.status, result.value, result.as_json()["error"]))
+    return result
+
+
+async def conduct(prepared: Prepared, host: Host, result: Result) -> None:
+    """Walk the program at a host, which may stand anywhere. How it ended is in the result."""
     run = Run(host, prepared.wiring, prepared.request.contracts)
     host.emit(RunStarted("", result.run or "", result.spec, prepared.note))
+    asked = prepared.request
+    whole = interpreter.run_program(run, prepared.program, prepared.slots, asked.inputs, asked.config)
     try:
-        asked = prepared.request
-        whole = interpreter.run_program(run, prepared.program, prepared.slots, asked.inputs, asked.config)
-        result.value = to_json(await _bounded(whole, prepared.limits.run_timeout))
+        result.value = to_json(await host.within(prepared.limits.run_timeout, whole))
     except ProseError as error:
         result.error = error
-        host.reopen_after(error)
     except asyncio.CancelledError:
         result.error = Cancelled("the run was stopped")
     except RecursionError:
         result.error = RunFailed("the program nests too deeply", kind="value")
-    finally:
-        await prepared.wiring.aclose()
+
+
+def close(prepared: Prepared, result: Result, watch: Watch) -> None:
+    """Complete the result of a run that ended: what was found out of its invariants, and its status."""
     result.invariants = watch.close(result.error is None)
     if result.error is None and prepared.request.contracts != "off":
         result.error = watch.error(result.invariants)
     result.status = _status(result.error)
-    collector.close(meter)
-    host.emit(RunFinished("", result.run or "", result.status, result.value, result.as_json()["error"]))
-    return result
 
 
 def _trace(prepared: Prepared, journal: RunRecord | None) -> list[Listener]:
@@ -179,25 +191,11 @@ def _trace(prepared: Prepared, journal: RunRecord | None) -> list[Listener]:
     return [trace]
 
 
-def _given(prepared: Prepared) -> dict[str, Any]:
+def given_values(prepared: Prepared) -> dict[str, Any]:
     """The inputs and config of a run, with their defaults."""
     defaults = {name: row.default for name, row in prepared.analysis.inputs.items() if row.has_default}
     request = prepared.request
     return {**config_defaults(prepared.analysis.spec), **defaults, **request.config, **request.inputs}
-
-
-async def _bounded(work: Awaitable[Any], seconds: float | None) -> Any:
-    """Wait for the run as long as it may take; a run over its time has reached a limit."""
-    if seconds is None:
-        return await work
-    clock = asyncio.timeout(seconds)
-    try:
-        async with clock:
-            return await work
-    except TimeoutError:
-        if not clock.expired():
-            raise
-        raise exceeded("run_timeout", seconds, seconds, f"the run took {seconds:g} s") from None
 
 
 def _status(error: ProseError | None) -> Status:

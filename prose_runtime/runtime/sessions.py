@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection
 from typing import Any
 
@@ -117,26 +116,21 @@ async def recall(act: Activation) -> None:
     """At the start of a program, read what its agents remember of earlier runs. It becomes part of the record."""
     unit = act.unit
     for name, agent in unit.program.agents.items():
-        file = unit.run.wiring.memory(kept_as(agent) or "run", name)
-        if file is None:
-            continue
-
-        async def read(file: Any = file) -> dict[str, Any]:
-            return {"id": secrets.token_hex(8), "exchanges": file.read()}
-
-        found = await unit.run.host.witness(act.at(f"memory {name}").path, read)
-        act.frame.memory.start(name, found["exchanges"])
-        unit.memories[name] = (file, found["id"])
+        store = unit.run.wiring.memory(kept_as(agent) or "run", name)
+        if store is not None:
+            found = await unit.run.host.witness(act.at(f"memory {name}").path, store.recall)
+            act.frame.memory.start(name, found["exchanges"])
+            unit.memories[name] = (store, found["id"])
 
 
 async def _write_down(agent: str, exchange: dict[str, Any], act: Activation) -> None:
     kept = act.unit.memories.get(agent)
     if kept is None:
         return
-    file, key = kept
+    store, key = kept
 
     async def write() -> bool:
-        file.append(exchange, f"{key} {act.path}")
+        await store.remember(exchange, f"{key} {act.path}")
         return True
 
     await act.unit.run.host.witness(f"{act.path}/remembered", write)

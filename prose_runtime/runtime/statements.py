@@ -141,7 +141,7 @@ async def sleep(node: Sleep, act: Activation) -> Completion:
     if seconds is None or seconds < 0:
         raise _wrong("sleep needs a number of seconds", node.seconds, act)
     if not act.closing:
-        await act.unit.run.host.sleep(seconds)
+        await act.unit.run.host.sleep(act.path, seconds)
     return NOTHING
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from prose_runtime.events import Event
 from prose_runtime.nodes import Instance, Spec
-from prose_runtime.runtime.memory import MemoryFile
+from prose_runtime.runtime.memory import Store
 from prose_runtime.runtime.program import Program
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.values import ServiceRef, Value
@@ -29,8 +30,24 @@ class Host(Protocol):
         """
         ...
 
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
+    async def sleep(self, step: str, seconds: float) -> None:
+        """Wait at a step."""
+        ...
+
+    async def within(self, seconds: float | None, work: Awaitable[Any]) -> Any:
+        """Wait for the whole run, as long as it may take.
+
+        Raises:
+            LimitExceeded: It took longer.
+        """
+        ...
+
+    async def compute(self, doing: Future[Any], overdue: Callable[[], bool]) -> Any:
+        """Wait for a computation on a thread of its own, which sees and changes nothing outside.
+
+        Raises:
+            TimeoutError: It is overdue, and cannot be stopped.
+        """
         ...
 
     async def witness(self, step: str, happening: Callable[[], Awaitable[Any]]) -> Any:
@@ -105,7 +122,7 @@ class Wiring(Protocol):
         """The callee for a question to a person: the service ``human`` of prose.yml, else the one at the terminal."""
         ...
 
-    def memory(self, kept: str, agent: str) -> MemoryFile | None:
+    def memory(self, kept: str, agent: str) -> Store | None:
         """Where an agent's memory is kept beyond a run, as its ``persist`` says; None for that of a run."""
         ...
 
@@ -136,8 +153,8 @@ class Unit:
     """One activation of a program. ``slots`` maps each slot to a ServiceRef, or a list of them.
 
     ``caller`` is the path of the call that started it: steps inside begin with it. ``outputs`` holds what the
-    program published; ``callees`` what names of the spec were wired to so far; ``memories`` the file of each agent that
-    remembers beyond the run, with the key of this activation.
+    program published; ``callees`` what names of the spec were wired to so far; ``memories`` the store of each agent
+    that remembers beyond the run, with the key of this activation.
     """
 
     run: Run
@@ -147,4 +164,4 @@ class Unit:
     caller: str = ""
     outputs: dict[str, Value] = field(default_factory=dict)
     callees: dict[Any, Callee] = field(default_factory=dict)
-    memories: dict[str, tuple[MemoryFile, str]] = field(default_factory=dict)
+    memories: dict[str, tuple[Store, str]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from prose_runtime.errors import CheckFailed, UsageError
 from prose_runtime.journal import RECORD_FOLDER
 from prose_runtime.nodes import PERSON, Instance, Slot, Spec
 from prose_runtime.resources import user_data
-from prose_runtime.runtime.memory import MemoryFile
+from prose_runtime.runtime.memory import MemoryFile, Store
 from prose_runtime.runtime.needs import check_needs, skill_texts
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.unit import Callee, FunctionCallee, ServiceCallee, Unit, UnitCallee
@@ -51,7 +51,7 @@ class LocalWiring:
         """The callee for a question to a person: the service ``human`` of prose.yml, else the one at the terminal."""
         return self._bound(self.bindings.resolve(PERSON))
 
-    def memory(self, kept: str, agent: str) -> MemoryFile | None:
+    def memory(self, kept: str, agent: str) -> Store | None:
         """Where an agent's memory is kept: ``.prose/agents/`` of the project, or the user's data folder."""
         if kept == "run":
             return None
