@@ -65,6 +65,7 @@ async def arun(
     config: Mapping[str, Any] | None = None,
     on_event: Callable[[Event], object] | None = None,
     record: RunRecord | None = None,
+    limits: Mapping[str, Any] | None = None,
 ) -> Result:
     """Run a spec and return its result.
 
@@ -74,6 +75,7 @@ async def arun(
         bind: For each slot an async function or service, a word as on the command line, or a list of these.
         config: JSON values by config name.
         on_event: Called with each event as it happens.
+        limits: Bounds by their names under ``limits`` in prose.yml, such as ``max_calls``; before those there.
         record: An open record of ``prose_runtime.journal.Journal``, to make the run durable.
 
     Raises:
@@ -84,7 +86,8 @@ async def arun(
     from prose_runtime.runtime.session import RunRequest, execute, prepare
 
     path = Path(spec) if isinstance(spec, str) else spec if isinstance(spec, Path) else Path(spec.source.path)
-    request = RunRequest(_located(path), dict(inputs or {}), dict(config or {}), dict(bind or {}))
+    given = dict(inputs or {}), dict(config or {}), dict(bind or {})
+    request = RunRequest(_located(path), *given, limits=dict(limits or {}))
     listeners = [] if on_event is None else [lambda event: (on_event(event), None)[1]]
     result = await execute(prepare(request), journal=record, listeners=listeners)
     if result.error is not None:

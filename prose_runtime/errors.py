@@ -85,8 +85,8 @@ class ServiceError(RunFailed):
 
     Kinds: ``overloaded``, ``rate_limit``, ``unavailable``, ``timeout``, ``format`` (these are worth another try),
     ``auth``, ``refused``, ``length``, ``exhausted``, ``failed``, or one that the spec declares under Errors.
-    ``retry_after`` is in seconds. ``handled``: the program went on in spite of it, so that a resumed run has to
-    meet it again.
+    ``retry_after`` is in seconds; ``usage`` is what the failed tries cost (``values.Usage``), if that is known.
+    ``handled``: the program went on in spite of it, so that a resumed run has to meet it again.
     """
 
     RETRYABLE = frozenset({"overloaded", "rate_limit", "unavailable", "timeout", "format"})
@@ -103,6 +103,7 @@ class ServiceError(RunFailed):
         super().__init__(message, kind=kind, **more)
         self.service = service
         self.retry_after = retry_after
+        self.usage: Any = None
         self.handled = False
 
     @property

@@ -14,25 +14,28 @@ import click
 
 from prose_runtime.check.tables import Analysis
 from prose_runtime.cli.convert import Item, base_type, dashed, enum_labels, from_texts
+from prose_runtime.cli.limits import NAMES as LIMIT_NAMES
+from prose_runtime.cli.limits import given_limits, limit_options
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import UsageError
 from prose_runtime.nodes import PERSON, ConfigItem, Parameter, Slot
 from prose_runtime.values import clean_text
 
 GENERAL_FLAGS = ("--json", "--quiet", "-q", "--no-record", "--help", "-h")
-GENERAL_WITH_VALUE = ("--input", "--inputs")
+GENERAL_WITH_VALUE = ("--input", "--inputs", *LIMIT_NAMES)
 
 
 @dataclass(slots=True)
 class Words:
     """What a command line says, converted to values of the declared types."""
 
-    inputs: dict[str, Any] = field(default_factory=dict)
-    config: dict[str, Any] = field(default_factory=dict)
-    bind: dict[str, str | list[str]] = field(default_factory=dict)
     json: bool = False
     quiet: bool = False
     record: bool = True
+    limits: dict[str, Any] = field(default_factory=dict)
+    inputs: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
+    bind: dict[str, str | list[str]] = field(default_factory=dict)
 
     def put(self, item: Item, value: Any) -> None:
         """Give an item its value. Raises UsageError when it has one already."""
@@ -157,6 +160,8 @@ def command(analysis: Analysis, spec: str) -> tuple[SpecCommand, dict[str, Item]
             taken.update(names)
             known[f"item{index}"] = item
             groups[item.kind.capitalize() + "s" * (item.kind != "config")].append(_option(f"item{index}", item))
+    # The spec's own come first: what it calls `concurrency` is not ours.
+    groups["Limits"] = [option for option in limit_options() if taken.isdisjoint(option.opts)]
     return SpecCommand(f"prose run {spec}", _about(analysis), groups), known
 
 
@@ -211,7 +216,7 @@ def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path) -> Wo
     given = context.params
     if given["wants_help"]:
         return built.get_help(context)
-    said = Words(json=given["as_json"], quiet=given["quiet"], record=not given["no_record"])
+    said = Words(given["as_json"], given["quiet"], not given["no_record"], given_limits(given))
     reader = Reader(base)
     collected = Collected(said)
     for key, item in known.items():
@@ -374,5 +379,5 @@ def general_help(library: Sequence[str]) -> str:
         "or a function spec, by its path or by its name (a role of the library, such as critic).\n\n"
         f"Library: {', '.join(library)}"
     )
-    built = SpecCommand("prose run SPEC", text, {"Options": general_options()})
+    built = SpecCommand("prose run SPEC", text, {"Options": general_options(), "Limits": limit_options()})
     return built.get_help(click.Context(built, info_name="prose run SPEC"))

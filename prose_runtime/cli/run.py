@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prose_runtime.cli import options
+from prose_runtime.cli.limits import raised
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import CheckFailed, ProseError, RecordError, UnreadableFile, UsageError
 from prose_runtime.journal import Journal, RunRecord
@@ -50,7 +51,10 @@ def run(words: tuple[str, ...]) -> int:
         return 0
     from prose_runtime.cli.runs import journal
 
-    request = {"spec": spec, "inputs": said.inputs, "config": said.config, "bind": said.bind, "base": str(base)}
+    request = {
+        "spec": spec, "inputs": said.inputs, "config": said.config, "bind": said.bind, "base": str(base),
+        "limits": said.limits,
+    }  # fmt: skip
     return perform(request, journal(base) if said.record else None, as_json=said.json, quiet=said.quiet)
 
 
@@ -120,11 +124,14 @@ def library_names() -> list[str]:
 # running
 
 
-def resume_run(journal: Journal, run_prefix: str, *, as_json: bool, quiet: bool, reask: bool) -> int:
-    """Go on with a recorded run; returns the exit code."""
+def resume_run(
+    journal: Journal, run_prefix: str, limits: dict[str, Any], *, as_json: bool, quiet: bool, reask: bool
+) -> int:
+    """Go on with a recorded run, with its limits unless others are given; returns the exit code."""
     record = journal.open(run_prefix)
+    asked = {**record.request, "limits": {**record.request.get("limits", {}), **limits}}
     try:
-        return perform(record.request, None, record=record, as_json=as_json, quiet=quiet, reask=reask)
+        return perform(asked, None, record=record, as_json=as_json, quiet=quiet, reask=reask)
     finally:
         record.close()
 
@@ -172,7 +179,9 @@ def _request(asked: dict[str, Any], record: bool) -> RunRequest:
 
     base = Path(asked["base"])
     spec = found(asked["spec"], base)
-    return RunRequest(spec, asked["inputs"], asked["config"], asked["bind"], base, record)
+    return RunRequest(
+        spec, asked["inputs"], asked["config"], asked["bind"], base, record, limits=asked.get("limits", {})
+    )
 
 
 def run_to_end(prepared: Prepared, record: RunRecord | None, listeners: Sequence[Any], *, reask: bool) -> Result:
@@ -241,6 +250,8 @@ def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bo
     sys.stdout.flush()
     if not quiet:
         _say(usage_text(result.as_json()["usage"]))
+    for model in result.unpriced:
+        _say(f"warning: the price of {model} is unknown; the limit max_cost_usd did not see its calls")
     for line in broken_text(result.as_json()["invariants"]):
         _say(line)
     error: ProseError | None = result.error
@@ -249,7 +260,7 @@ def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bo
     if record is not None and error is not None:
         for line in _edited(record, error, result.as_json()["calls"]):
             _say(line)
-        again = " --reask" if error.kind == EDITED else ""
+        again = " --reask" if error.kind == EDITED else raised(error)
         _say(f"go on with:  prose resume {record.run}{again}")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from prose_runtime.cli.limits import given_limits, limited
 from prose_runtime.journal import RECORD_FOLDER, Journal, RunRow
 
 
@@ -52,11 +53,12 @@ def show(run: str, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with everything that happened.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
 @click.option("--reask", is_flag=True, help="Ask again where the spec or the inputs changed since.")
-def resume(run: str, as_json: bool, quiet: bool, reask: bool) -> int:
+@limited
+def resume(run: str, as_json: bool, quiet: bool, reask: bool, **limits: Any) -> int:
     """Go on with a run without asking anything again. RUN is a prefix of its name, or `last`."""
     from prose_runtime.cli.run import resume_run
 
-    return resume_run(journal(), run, as_json=as_json, quiet=quiet, reask=reask)
+    return resume_run(journal(), run, given_limits(limits), as_json=as_json, quiet=quiet, reask=reask)
 
 
 def _print_list(as_json: bool) -> None:

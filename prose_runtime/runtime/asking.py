@@ -20,7 +20,8 @@ from prose_runtime.runtime.failures import as_value
 from prose_runtime.runtime.fit import fit
 from prose_runtime.runtime.unit import ServiceCallee
 from prose_runtime.services.api import Reply, Request
-from prose_runtime.values import ErrorValue, Value, to_json
+from prose_runtime.services.retrying import spent
+from prose_runtime.values import NO_USAGE, ErrorValue, Value, to_json
 
 BASE_DELAY = 1.0
 
@@ -115,6 +116,7 @@ async def _request(asking: Asking, act: Activation) -> Reply:
     step = act.path if asking.attempts == 1 else f"{act.path}#{asking.attempts}"
     request = replace(
         asking.request,
+        retries=0 if asking.retries else None,  # the call's own take the place of the service's
         on_text=lambda text: act.emit(CallText(step, text)),
         on_retry=lambda n, seconds, reason: act.emit(CallRetry(step, n, seconds, reason)),
     )
@@ -126,7 +128,8 @@ async def _request(asking: Asking, act: Activation) -> Reply:
         _raise_declared(reply, asking)
     except ProseError as error:
         _place(error, asking, where, step)
-        act.emit(CallFinished(step, error=as_value(error).as_json()))
+        usage = spent(error) if isinstance(error, ServiceError) else NO_USAGE
+        act.emit(CallFinished(step, error=as_value(error).as_json(), usage=usage))
         raise
     except asyncio.CancelledError:
         act.emit(CallFinished(step, error=ErrorValue("cancelled", "cancelled", asking.callee.name).as_json()))

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from prose_runtime.errors import Paused, ProseError
+from prose_runtime.errors import LimitExceeded, Paused, ProseError
 from prose_runtime.runtime.failures import catchable, handled
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ async def run_all(branches: Sequence[Callable[[], Awaitable[T]]], *, tolerant: b
     """Run all branches to their end.
 
     The first failure cancels the rest and is raised, unless ``tolerant``: then failures that a program may catch are
-    outcomes. A pause lets the others finish first, for their answers are paid for.
+    outcomes. A pause or a limit lets the others finish first, for their answers are paid for.
     """
     return await _Group(branches, wanted=None, tolerant=tolerant).run()
 
@@ -46,7 +46,7 @@ class _Group(Generic[T]):
         self.tolerant = tolerant
         self.outcomes: list[Outcome[T]] = [Outcome("cancelled")] * len(branches)
         self.successes = 0
-        self.paused: Paused | None = None
+        self.stopped: Paused | LimitExceeded | None = None
         self.last: ProseError | None = None
 
     async def run(self) -> list[Outcome[T]]:
@@ -73,8 +73,8 @@ class _Group(Generic[T]):
         if error is None:
             self.outcomes[index] = Outcome("done", task.result())
             self.successes += 1
-        elif isinstance(error, Paused):
-            self.paused = error
+        elif isinstance(error, Paused | LimitExceeded):
+            self.stopped = self.stopped or error
         elif isinstance(error, ProseError) and self.tolerant and catchable(error):
             self.outcomes[index] = Outcome("failed", error=error)
             self.last = error
@@ -83,8 +83,8 @@ class _Group(Generic[T]):
 
     def _settled(self) -> list[Outcome[T]]:
         short = self.wanted is not None and self.successes < min(self.wanted, len(self.branches))
-        if self.paused is not None and (self.wanted is None or short):
-            raise self.paused
+        if self.stopped is not None and (self.wanted is None or short):
+            raise self.stopped
         if short and self.last is not None:
             raise self.last
         for outcome in self.outcomes:

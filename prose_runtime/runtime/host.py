@@ -7,17 +7,19 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
-from contextlib import nullcontext
 from typing import Any
 
 from prose_runtime.errors import ProseError, RecordError, ServiceError
-from prose_runtime.events import Event, Listener
+from prose_runtime.events import Event, Listener, Warned
 from prose_runtime.journal import Answer, RunRecord
+from prose_runtime.runtime.admission import Admission
 from prose_runtime.runtime.javascript import wait_in_loop
 from prose_runtime.runtime.limits import Meter, exceeded
 from prose_runtime.runtime.steering import Steering, note_steps
 from prose_runtime.services.api import Reply, Request, Service
-from prose_runtime.values import NO_USAGE, Usage, to_json
+from prose_runtime.services.pacing import time_for
+from prose_runtime.services.retrying import spent
+from prose_runtime.values import Usage, to_json
 
 
 class EditedError(RecordError):
@@ -49,7 +51,7 @@ class LocalHost:
         self.reask = reask
         self._notes: dict[str, str] = {}
         self._failed: dict[str, ServiceError] = {}
-        self._gate = asyncio.Semaphore(meter.limits.max_concurrency)
+        self._admission = Admission(meter)
 
     def emit(self, event: Event) -> None:
         """Tell each listener."""
@@ -122,10 +124,7 @@ class LocalHost:
                 help="ask such steps again with `--reask`, or start a new run",
                 step=step,
             )
-        self.meter.before_call()
-        async with self._gate:
-            await self.steering.ready()
-            return await self._live(step, digest, service, request)
+        return await self._live(step, digest, service, request)
 
     async def _noted_down(self, step: str, request: Request, kept: Answer | None) -> Request:
         """The request with the note that the person watching gives it, or gave it when it was first asked."""
@@ -144,24 +143,34 @@ class LocalHost:
 
     def _replay(self, kept: Answer) -> Reply:
         usage = Usage(**{**(kept.usage or {})})
-        self.meter.after_call(usage, live=False)
+        self.meter.count(usage)
         if kept.kind == "error":
-            raise self._noted(kept.step, _error_from(kept.value))
+            error = _error_from(kept.value)
+            error.usage = usage
+            raise self._noted(kept.step, error)
         return Reply(kept.value, usage, kept.model, recorded=True)
 
     async def _live(self, step: str, digest: str, service: Service, request: Request) -> Reply:
         try:
-            reply = await self._timed(service, request)
+            async with self._admission.of(service, request) as admitted:
+                await self.steering.ready()
+                reply = await self._timed(service, admitted)
+                self._metered(step, service, reply.usage, reply.model)
         except ServiceError as error:
-            self.meter.after_call(NO_USAGE, live=True)
+            self._metered(step, service, spent(error), None)
             error.service = error.service or service.name
-            await self._keep(Answer(step, digest, "error", _error_to(error), service.name))
+            await self._keep(Answer(step, digest, "error", _error_to(error), service.name, _usage_to(spent(error))))
             raise self._noted(step, error) from error.__cause__
-        self.meter.after_call(reply.usage, live=True)
         value = to_json(reply.value)
-        usage = {name: getattr(reply.usage, name) for name in Usage.__dataclass_fields__}
-        await self._keep(Answer(step, digest, "reply", value, service.name, usage, reply.model))
+        await self._keep(Answer(step, digest, "reply", value, service.name, _usage_to(reply.usage), reply.model))
         return Reply(value, reply.usage, reply.model)
+
+    def _metered(self, step: str, service: Service, usage: Usage, model: str | None) -> None:
+        unpriced = self.meter.take(service.name, usage, model)
+        if unpriced:
+            self.emit(
+                Warned(step, f"the price of {unpriced} is unknown: the limit max_cost_usd does not see its calls")
+            )
 
     def _noted(self, step: str, error: ServiceError) -> ServiceError:
         self._failed[step] = error
@@ -184,16 +193,8 @@ class LocalHost:
         is not bounded here.
         """
         own = getattr(service, "patient", False) or getattr(service, "timeout", None)
-        bound = None if own else self.meter.limits.call_timeout
-        clock = asyncio.timeout(bound) if bound is not None else nullcontext()
-        try:
-            async with clock:
-                return await service(request)
-        except TimeoutError:
-            if isinstance(clock, nullcontext) or not clock.expired():
-                raise
-            message = f"{service.name} did not answer within {bound:g} s"
-            raise ServiceError(message, kind="timeout", service=service.name) from None
+        async with time_for(service.name, None if own else self.meter.limits.call_timeout, request) as timed:
+            return await service(timed)
 
     async def _keep(self, answer: Answer) -> None:
         if self.record is not None:
@@ -221,6 +222,10 @@ def _pass_over(kept: Answer, service: Service, request: Request) -> None:
 def _answer_of(kept: Answer) -> Reply | ServiceError:
     failed = isinstance(kept.value, dict) and kept.value.keys() == _error_to(ServiceError("")).keys()
     return _error_from(kept.value) if failed else Reply(kept.value)
+
+
+def _usage_to(usage: Usage) -> dict[str, Any]:
+    return {name: getattr(usage, name) for name in Usage.__dataclass_fields__}
 
 
 def _error_to(error: ServiceError) -> dict[str, Any]:

@@ -19,7 +19,8 @@ class Result:
     """The record of a finished run.
 
     ``calls``, ``conditions``, ``emitted`` and ``invariants`` are as in the JSON output; ``value`` is the result;
-    ``error`` is set unless the run completed; ``usage`` is that of all requests, the judge's included.
+    ``error`` is set unless the run completed; ``usage`` is that of all requests, the judge's included;
+    ``unpriced`` are models whose price is not known although the cost is limited.
     """
 
     spec: str
@@ -33,6 +34,7 @@ class Result:
     invariants: list[dict[str, Any]] = field(default_factory=list)
     usage: Usage = NO_USAGE
     requests: int = 0
+    unpriced: list[str] = field(default_factory=list)
 
     @property
     def exit_code(self) -> int:
@@ -111,3 +113,4 @@ class ResultListener:
         """Take over the totals."""
         self.result.usage = meter.usage
         self.result.requests = meter.calls
+        self.result.unpriced = meter.unpriced

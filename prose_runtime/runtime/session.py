@@ -48,6 +48,7 @@ class RunRequest:
         base: The folder from which words of ``bind`` count.
         record: Whether the run is recorded; the caller opens the record.
         contracts: How contracts are checked.
+        limits: Bounds of the run by their names in prose.yml, before what stands there.
         bindings: What words mean, when that is not to be read from the prose.yml that holds for the spec.
     """
 
@@ -58,6 +59,7 @@ class RunRequest:
     base: Path = field(default_factory=Path.cwd)
     record: bool = True
     contracts: ContractMode = "structural"
+    limits: Mapping[str, Any] = field(default_factory=dict)
     bindings: Bindings | None = None
 
 
@@ -108,7 +110,9 @@ def prepare(request: RunRequest) -> Prepared:
     program = Program(analysis)
     filled = wiring.filled(program, slots)
     bounds = run_bounds(analysis, wiring, filled, request.config, request.inputs)
-    return Prepared(request, analysis, program, wiring, filled, _limits(bindings), bounds, note, warnings)
+    return Prepared(
+        request, analysis, program, wiring, filled, _limits(bindings, request.limits), bounds, note, warnings
+    )
 
 
 def _slots(analysis: Analysis, request: RunRequest, wiring: LocalWiring) -> dict[str, Any]:
@@ -120,9 +124,9 @@ def _slots(analysis: Analysis, request: RunRequest, wiring: LocalWiring) -> dict
     return {name: wiring.refer(word, slots[name], request.base) for name, word in request.bind.items()}
 
 
-def _limits(bindings: Bindings) -> Limits:
+def _limits(bindings: Bindings, asked: Mapping[str, Any]) -> Limits:
     given = bindings.config.limits.model_dump(exclude_none=True)
-    return Limits(**given)
+    return Limits(**{**given, **asked})
 
 
 async def execute(

@@ -61,9 +61,7 @@ class AnthropicService:
     async def __call__(self, request: Request) -> Reply:
         """Ask Claude. Raises ``ServiceError``, of kind ``auth`` without a key."""
         prompt = render(request)
-        return await with_retries(
-            lambda: self._ask(request, prompt), retries=self._settings.retries, on_retry=request.on_retry
-        )
+        return await with_retries(lambda: self._ask(request, prompt), request, retries=self._settings.retries)
 
     async def ping(self) -> str:
         """Ask the server for the model, which costs nothing; says what is there. Raises ``ServiceError``."""

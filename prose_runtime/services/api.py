@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from prose_runtime.values import NO_USAGE, Usage
+
+if TYPE_CHECKING:
+    from prose_runtime.services.pacing import Pace
 
 TextListener = Callable[[str], None]
 RetryListener = Callable[[int, float, str], None]
@@ -29,6 +32,8 @@ class Request:
         rejected: An earlier answer that did not fit, with ``fault`` saying why: the one repair.
         label: Where the call stands, for people at a terminal: ``target (line 12)``; never shown to a model.
         target: Whose call it is: slot, component, agent or ``session``; empty for a judge. Never shown to a model.
+        retries: How often a busy provider may be asked again for this call; None: as often as its settings say.
+        pace: What all calls to the service share; tries after the first go by it.
         on_text, on_retry: Called with pieces of the answer as they arrive, and with (attempt, seconds, reason).
     """
 
@@ -48,6 +53,8 @@ class Request:
     fault: str | None = None
     label: str = ""
     target: str = ""
+    retries: int | None = field(default=None, compare=False)
+    pace: Pace | None = field(default=None, compare=False, repr=False)
     on_text: TextListener | None = field(default=None, compare=False, repr=False)
     on_retry: RetryListener | None = field(default=None, compare=False, repr=False)
 

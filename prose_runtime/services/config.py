@@ -14,7 +14,17 @@ from pydantic_core import ErrorDetails
 
 from prose_runtime.errors import UnreadableFile, UsageError
 from prose_runtime.resources import CONFIG_NAME, find_config, user_config
-from prose_runtime.services.settings import COMMON, INTERNAL, KEYS, Closed, Dollars, Price, Seconds, ServiceSettings
+from prose_runtime.services.settings import (
+    COMMON,
+    INTERNAL,
+    KEYS,
+    Closed,
+    Count,
+    Dollars,
+    Price,
+    Seconds,
+    ServiceSettings,
+)
 from prose_runtime.text import Where
 
 __all__ = ["FILE_NAME", "InstanceSettings", "LimitSettings", "ProseYml", "find_config", "load_config", "user_config"]
@@ -34,13 +44,20 @@ class InstanceSettings(Closed):
 
 
 class LimitSettings(Closed):
-    """Bounds of a run; None where prose.yml says nothing. Times are in seconds, for one call and for the run."""
+    """Bounds of a run; None where nothing is said. Times are in seconds, for one call and for the run.
 
-    max_calls: Annotated[int, Field(gt=0)] | None = None
+    The last two hold for each service by itself, unless the service has its own.
+    """
+
+    max_calls: Count | None = None
+    max_input_tokens: Count | None = None
+    max_output_tokens: Count | None = None
     max_cost_usd: Dollars | None = None
-    max_concurrency: Annotated[int, Field(gt=0)] | None = None
+    max_concurrency: Count | None = None
     call_timeout: Seconds | None = None
     run_timeout: Seconds | None = None
+    max_concurrency_per_service: Count | None = None
+    max_requests_per_minute: Count | None = None
 
 
 class CheckSettings(Closed):

@@ -58,9 +58,7 @@ class OpenAIService:
     async def __call__(self, request: Request) -> Reply:
         """Ask the server. Raises ``ServiceError``, of kind ``auth`` without a key where one is due."""
         prompt = render(request)
-        return await with_retries(
-            lambda: self._ask(request, prompt), retries=self._settings.retries, on_retry=request.on_retry
-        )
+        return await with_retries(lambda: self._ask(request, prompt), request, retries=self._settings.retries)
 
     async def ping(self) -> str:
         """Ask the server which models it has, which costs nothing; says what is there. Raises ``ServiceError``."""

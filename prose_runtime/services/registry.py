@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import math
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any, cast
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import ProseError, ServiceError, UsageError
 from prose_runtime.services.api import AsyncFunction, Reply, Request, Service
+from prose_runtime.services.pacing import time_for
 from prose_runtime.services.settings import ServiceSettings
 from prose_runtime.values import ErrorValue, ServiceRef, to_json
 
@@ -57,7 +57,8 @@ def create(name: str, settings: ServiceSettings) -> Service:
     if command is not None:
         raise UsageError(f"service `{name}`: provider `{provider}` is not installed", help=f"install it: {command}")
     service = _factory(name, entry)(settings.model_copy(update={"name": name}))
-    return service if settings.timeout is None else TimedService(service, settings.timeout)
+    bounds = (settings.timeout, settings.max_concurrency, settings.max_requests_per_minute)
+    return service if bounds == (None, None, None) else BoundService(service, *bounds)
 
 
 def adapt(name: str, function: AsyncFunction | Service) -> Service:
@@ -116,25 +117,29 @@ def _is_value(value: Any) -> bool:
     return value is None or isinstance(value, str | int | ServiceRef | ErrorValue)
 
 
-class TimedService:
-    """A service whose calls end after ``timeout`` seconds with a ``ServiceError`` of kind ``timeout``."""
+class BoundService:
+    """A service with bounds of its own: seconds a call, requests at once, requests a minute; None is no bound.
 
-    def __init__(self, service: Service, timeout: float):
+    A call over its time ends with a ``ServiceError`` of kind ``timeout``; the others are kept by the host.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        timeout: float | None = None,
+        max_concurrency: int | None = None,
+        max_requests_per_minute: int | None = None,
+    ):
         self.name = service.name
         self.service = service
         self.timeout = timeout
+        self.max_concurrency = max_concurrency
+        self.max_requests_per_minute = max_requests_per_minute
 
     async def __call__(self, request: Request) -> Reply:
         """Ask the service and wait no longer than allowed; it is cancelled then."""
-        clock = asyncio.timeout(self.timeout)
-        try:
-            async with clock:
-                return await self.service(request)
-        except TimeoutError as error:
-            if not clock.expired():
-                raise
-            message = f"{self.name} did not answer within {self.timeout:g} s"
-            raise ServiceError(message, kind="timeout", service=self.name) from error
+        async with time_for(self.name, self.timeout, request) as timed:
+            return await self.service(timed)
 
     def __getattr__(self, attribute: str) -> Any:
         """The optional methods of a service: ``aclose``, ``ping``, ``skip``."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from dataclasses import replace
 
 from prose_runtime.errors import ServiceError
-from prose_runtime.services.api import RetryListener
-
-T = TypeVar("T")
+from prose_runtime.services.api import Reply, Request
+from prose_runtime.services.pacing import Pace
+from prose_runtime.values import NO_USAGE, Usage
 
 FIRST_WAIT = 0.5
 """Seconds before the second try; doubled before each further one."""
@@ -20,24 +20,43 @@ PASSING = frozenset({"overloaded", "rate_limit", "unavailable"})
 """The kinds that another try may cure. A call over its time is not among them: it would only take longer still."""
 
 
-async def with_retries(ask: Callable[[], Awaitable[T]], *, retries: int, on_retry: RetryListener | None = None) -> T:
+async def with_retries(ask: Callable[[], Awaitable[Reply]], request: Request, *, retries: int) -> Reply:
     """The answer of ``ask``, asked at most ``1 + retries`` times while it fails for a passing reason.
 
-    ``on_retry`` hears (number of the try that failed, seconds to wait, reason) before each wait. Raises the last
-    ``ServiceError``.
+    A request with ``retries`` of its own goes by those, so that retries of a call and of its service never multiply.
+    ``request.on_retry`` hears (number of the try that failed, seconds to wait, reason) before each wait; a pause that
+    the provider asks for holds for all calls to it. The usage of tries that failed is part of the reply's, and of
+    the last ``ServiceError``, which is raised.
     """
+    allowed = retries if request.retries is None else request.retries
+    pace = request.pace or Pace()
+    lost = NO_USAGE
     for attempt in itertools.count(1):
         try:
-            return await ask()
+            reply = await ask()
+            return replace(reply, usage=lost + reply.usage)
         except ServiceError as error:
+            lost = error.usage = lost + (error.usage or NO_USAGE)
             wait = _wait(attempt, error)
-            if error.kind not in PASSING or attempt > retries or wait > LONGEST_WAIT:
+            if wait <= LONGEST_WAIT and error.retry_after is not None:
+                pace.hold(error.retry_after)
+            if error.kind not in PASSING or attempt > allowed or wait > LONGEST_WAIT:
                 raise
             reason = error.message
-        if on_retry is not None:
-            on_retry(attempt, wait, reason)
-        await asyncio.sleep(wait)
+        await _pause(request, pace, attempt, wait, reason)
     raise AssertionError("unreachable: the count has no end")
+
+
+async def _pause(request: Request, pace: Pace, attempt: int, wait: float, reason: str) -> None:
+    def told(seconds: float) -> None:
+        if request.on_retry is not None:
+            request.on_retry(attempt, seconds, reason)
+
+    wait = max(wait, pace.wait())
+    told(wait)
+    await asyncio.sleep(wait)
+    await pace.turn(told)
+    pace.begin()
 
 
 def _wait(attempt: int, error: ServiceError) -> float:
@@ -45,3 +64,8 @@ def _wait(attempt: int, error: ServiceError) -> float:
     if error.retry_after is not None:
         return error.retry_after
     return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (attempt - 1))
+
+
+def spent(error: ServiceError) -> Usage:
+    """What a failed call cost: the tokens of its tries that a provider counted."""
+    return error.usage if isinstance(error.usage, Usage) else NO_USAGE

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(gt=0)]
 
 
 class Closed(BaseModel):
@@ -37,6 +38,7 @@ class ServiceSettings(Closed):
         instructions, persona, language, background: Additions to what each role is told; the runtime puts them
             into the request, providers do not.
         timeout: Seconds after which a call fails with kind ``timeout``.
+        max_concurrency, max_requests_per_minute: How many requests may be in flight at once, and go out in a minute.
         retries: How often a busy or unreachable server is asked again within one call.
         base_url, key_env: The server, and the environment variable that holds its key.
         max_tokens, temperature, seed: How a model answers.
@@ -55,6 +57,8 @@ class ServiceSettings(Closed):
     language: str | None = None
     background: str | None = None
     timeout: Seconds | None = None
+    max_concurrency: Count | None = None
+    max_requests_per_minute: Count | None = None
     retries: Annotated[int, Field(ge=0)] = 2
     base_url: str | None = None
     key_env: str | None = None
@@ -81,7 +85,10 @@ class ServiceSettings(Closed):
 INTERNAL = frozenset({"name", "folder", "prices"})
 """Fields of ServiceSettings that are no keys of a service in prose.yml."""
 
-COMMON = frozenset({"provider", "model", "instructions", "persona", "language", "background", "timeout"})
+COMMON = frozenset(
+    {"provider", "model", "instructions", "persona", "language", "background", "timeout"}
+    | {"max_concurrency", "max_requests_per_minute"}
+)
 """Keys that every provider takes."""
 
 _SAMPLING = frozenset({"max_tokens", "temperature", "seed"})

@@ -319,3 +319,26 @@ def test_a_killed_run_goes_on_without_asking_again(folder: Path, do: Any, start:
     assert asked[: kept.calls] == [f"b0{'+' * n}" for n in range(kept.calls)]
     assert len(asked) - len(set(asked)) <= 1  # at most the call in flight is asked twice
     assert do("runs", "list", "--json").json[0]["status"] == "completed"
+
+
+def test_limits_are_options_and_a_run_goes_on_with_a_higher_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "relay.prose.md", "a", "--course", "x", "--runner", "quick", "--quiet"]
+    assert main([*words, "--max-calls", "2"]) == 4
+    said = capsys.readouterr().err
+    assert "max_calls" in said
+    assert "--max-calls 4" in said
+    assert main(["resume", "last", "--max-calls", "1", "--quiet"]) == 0
+    assert "three" in capsys.readouterr().out
+    assert main([*words, "--max-calls", "none"]) == 2
+    assert main([*words, "--max-cost", "1", "--concurrency", "2", "--call-timeout", "3"]) == 0
+    assert main(["--max-calls", "2", *words]) == 2
+
+
+def test_an_item_of_a_spec_named_as_a_limit_is_the_specs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (folder / "relay.prose.md").read_text(encoding="utf-8")
+    (folder / "own.prose.md").write_text(text.replace("legs", "max_calls"), encoding="utf-8")
+    words = ["run", "own.prose.md", "a", "--course", "x", "--runner", "quick", "--quiet"]
+    assert main([*words, "--max-calls", "1"]) == 0
+    assert "one" in capsys.readouterr().out
