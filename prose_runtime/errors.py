@@ -136,10 +136,28 @@ class LimitExceeded(RunFailed):
 
 
 class Paused(ProseError):
-    """The run waits for a person's answer and can be resumed."""
+    """The run waits for a person's answer and can be resumed.
+
+    ``waiting`` holds the questions that are open, each a JSON object with ``step``, ``target``, ``line``, ``question``
+    and ``schema`` (null when text is due).
+    """
 
     exit_code = 5
     kind = "paused"
+
+    def __init__(self, message: str, *, waiting: Sequence[dict[str, Any]] = (), **more: Any):
+        super().__init__(message, **more)
+        self.waiting = list(waiting)
+
+    @classmethod
+    def together(cls, pauses: Sequence[Paused]) -> Paused:
+        """One pause for those of several branches; ``pauses`` is not empty."""
+        if len(pauses) == 1:
+            return pauses[0]
+        first = pauses[0]
+        message = f"waiting for {len(pauses)} answers: " + "; ".join(pause.message for pause in pauses)
+        waiting = [question for pause in pauses for question in pause.waiting]
+        return cls(message, waiting=waiting, help=first.help, where=first.where, step=first.step)
 
 
 class Cancelled(ProseError):

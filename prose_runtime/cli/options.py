@@ -16,13 +16,14 @@ from prose_runtime.check.tables import Analysis
 from prose_runtime.cli.convert import Item, base_type, dashed, enum_labels, from_texts
 from prose_runtime.cli.limits import NAMES as LIMIT_NAMES
 from prose_runtime.cli.limits import given_limits, limit_options
+from prose_runtime.cli.people import WITH_VALUE, people_options, read_people, with_chats
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import UsageError
 from prose_runtime.nodes import PERSON, ConfigItem, Parameter, Slot
 from prose_runtime.values import clean_text
 
 GENERAL_FLAGS = ("--json", "--quiet", "-q", "--no-record", "--help", "-h")
-GENERAL_WITH_VALUE = ("--input", "--inputs", *LIMIT_NAMES)
+GENERAL_WITH_VALUE = ("--input", "--inputs", *LIMIT_NAMES, *WITH_VALUE)
 
 
 @dataclass(slots=True)
@@ -36,6 +37,7 @@ class Words:
     inputs: dict[str, Any] = field(default_factory=dict)
     config: dict[str, Any] = field(default_factory=dict)
     bind: dict[str, str | list[str]] = field(default_factory=dict)
+    people: dict[str, Any] | None = None
 
     def put(self, item: Item, value: Any) -> None:
         """Give an item its value. Raises UsageError when it has one already."""
@@ -152,9 +154,13 @@ def command(analysis: Analysis, spec: str) -> tuple[SpecCommand, dict[str, Item]
     """The command of one spec, and its items by click's parameter name."""
     general = general_options()
     taken = {name for option in general for name in option.opts}
-    groups: dict[str, list[click.Option]] = {"Slots": [], "Config": [], "Inputs": [], "General": general}
+    everything = items(analysis)
+    people = people_options(taken | {item.option for item in everything})
+    groups: dict[str, list[click.Option]] = {
+        "Slots": [], "Config": [], "Inputs": [], "People": people, "General": general
+    }  # fmt: skip
     known: dict[str, Item] = {}
-    for index, item in enumerate(items(analysis)):
+    for index, item in enumerate(everything):
         names = [item.option, *([f"--no-{dashed(item.name)}"] if item.is_flag else [])]
         if taken.isdisjoint(names):  # a clash: the earlier one wins, --input still works
             taken.update(names)
@@ -216,8 +222,9 @@ def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path) -> Wo
     given = context.params
     if given["wants_help"]:
         return built.get_help(context)
-    said = Words(given["as_json"], given["quiet"], not given["no_record"], given_limits(given))
     reader = Reader(base)
+    people = read_people(given, analysis, reader)
+    said = Words(given["as_json"], given["quiet"], not given["no_record"], given_limits(given), people=people)
     collected = Collected(said)
     for key, item in known.items():
         for value in _values(item, given[key]):
@@ -235,7 +242,7 @@ def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path) -> Wo
 
 def _context(built: SpecCommand, words: Sequence[str]) -> click.Context:
     try:
-        return built.make_context(built.name, list(words))
+        return built.make_context(built.name, with_chats(words))
     except click.NoSuchOption as error:
         close = (
             f"did you mean {' or '.join(f'`{name}`' for name in error.possibilities)}?" if error.possibilities else None
@@ -379,5 +386,6 @@ def general_help(library: Sequence[str]) -> str:
         "or a function spec, by its path or by its name (a role of the library, such as critic).\n\n"
         f"Library: {', '.join(library)}"
     )
-    built = SpecCommand("prose run SPEC", text, {"Options": general_options(), "Limits": limit_options()})
+    groups = {"People": people_options(()), "General": general_options(), "Limits": limit_options()}
+    built = SpecCommand("prose run SPEC", text, groups)
     return built.get_help(click.Context(built, info_name="prose run SPEC"))

@@ -53,7 +53,7 @@ def run(words: tuple[str, ...]) -> int:
 
     request = {
         "spec": spec, "inputs": said.inputs, "config": said.config, "bind": said.bind, "base": str(base),
-        "limits": said.limits,
+        "limits": said.limits, "people": said.people,
     }  # fmt: skip
     return perform(request, journal(base) if said.record else None, as_json=said.json, quiet=said.quiet)
 
@@ -175,12 +175,20 @@ def perform(
 
 
 def _request(asked: dict[str, Any], record: bool) -> RunRequest:
+    from prose_runtime.runtime.people import People
     from prose_runtime.runtime.session import RunRequest
 
     base = Path(asked["base"])
     spec = found(asked["spec"], base)
     return RunRequest(
-        spec, asked["inputs"], asked["config"], asked["bind"], base, record, limits=asked.get("limits", {})
+        spec,
+        asked["inputs"],
+        asked["config"],
+        asked["bind"],
+        base,
+        record,
+        limits=asked.get("limits", {}),
+        people=People.from_json(asked.get("people")),
     )
 
 

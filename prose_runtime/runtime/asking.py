@@ -62,7 +62,7 @@ async def ask_role(asking: Asking, act: Activation) -> Value:
         schema=with_error(schema(wanted), error_names(asking.spec)),
         label=f"{asking.target} (line {where.line})",
         target=asking.target,
-        **asking.callee.additions,
+        **act.unit.run.told(asking.callee.additions),
     )
     reply = await _attempt(asking, act)
     fitted = fit(reply.value, wanted)

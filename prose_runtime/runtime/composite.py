@@ -146,7 +146,7 @@ class _Play:
             if at in self.flying and await self.lands(at):
                 return at
         if self.waiting_for_person:
-            raise self.waiting_for_person[0]
+            raise Paused.together(self.waiting_for_person)
         raise self.failure("the program awaits a promise that nothing will settle", "")
 
     async def lands(self, at: str) -> bool:

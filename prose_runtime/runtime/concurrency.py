@@ -46,7 +46,7 @@ class _Group(Generic[T]):
         self.tolerant = tolerant
         self.outcomes: list[Outcome[T]] = [Outcome("cancelled")] * len(branches)
         self.successes = 0
-        self.stopped: Paused | LimitExceeded | None = None
+        self.stops: list[tuple[int, Paused | LimitExceeded]] = []
         self.last: ProseError | None = None
 
     async def run(self) -> list[Outcome[T]]:
@@ -74,7 +74,7 @@ class _Group(Generic[T]):
             self.outcomes[index] = Outcome("done", task.result())
             self.successes += 1
         elif isinstance(error, Paused | LimitExceeded):
-            self.stopped = self.stopped or error
+            self.stops.append((index, error))
         elif isinstance(error, ProseError) and self.tolerant and catchable(error):
             self.outcomes[index] = Outcome("failed", error=error)
             self.last = error
@@ -83,14 +83,20 @@ class _Group(Generic[T]):
 
     def _settled(self) -> list[Outcome[T]]:
         short = self.wanted is not None and self.successes < min(self.wanted, len(self.branches))
-        if self.stopped is not None and (self.wanted is None or short):
-            raise self.stopped
+        if self.stops and (self.wanted is None or short):
+            raise self._stopped()
         if short and self.last is not None:
             raise self.last
         for outcome in self.outcomes:
             if outcome.error is not None:
                 handled(outcome.error)
         return self.outcomes
+
+    def _stopped(self) -> Paused | LimitExceeded:
+        """What ends the group: a limit before pauses, which are one together."""
+        stops = [error for _, error in sorted(self.stops, key=lambda entry: entry[0])]
+        limit = next((error for error in stops if isinstance(error, LimitExceeded)), None)
+        return limit or Paused.together([error for error in stops if isinstance(error, Paused)])
 
 
 def _landings(tasks: Sequence[asyncio.Future[Any]]) -> asyncio.Queue[int]:

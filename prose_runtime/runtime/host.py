@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from prose_runtime.errors import ProseError, RecordError, ServiceError
+from prose_runtime.errors import Paused, ProseError, RecordError, ServiceError
 from prose_runtime.events import Event, Listener, Warned
 from prose_runtime.journal import Answer, RunRecord
 from prose_runtime.runtime.admission import Admission
@@ -17,8 +17,10 @@ from prose_runtime.runtime.javascript import wait_in_loop
 from prose_runtime.runtime.limits import Meter, exceeded
 from prose_runtime.runtime.steering import Steering, note_steps
 from prose_runtime.services.api import Reply, Request, Service
+from prose_runtime.services.dialogue import question
 from prose_runtime.services.pacing import time_for
 from prose_runtime.services.retrying import spent
+from prose_runtime.services.shape import shape_of
 from prose_runtime.values import Usage, to_json
 
 
@@ -156,6 +158,9 @@ class LocalHost:
                 await self.steering.ready()
                 reply = await self._timed(service, admitted)
                 self._metered(step, service, reply.usage, reply.model)
+        except Paused as pause:
+            pause.waiting = pause.waiting or [_question(step, request)]
+            raise
         except ServiceError as error:
             self._metered(step, service, spent(error), None)
             error.service = error.service or service.name
@@ -204,6 +209,19 @@ class LocalHost:
 def _call(step: str) -> str:
     """The step of a call without the number of the attempt."""
     return step.partition("#")[0]
+
+
+def _question(step: str, request: Request) -> dict[str, Any]:
+    """An open question as the run's result tells of it, and as ``Answers`` reads it when the run goes on."""
+    line = request.label.rpartition(" (line ")[2]
+    schema = shape_of(request)
+    return {
+        "step": step,
+        "target": request.target or "judge",
+        "line": int(line[:-1]) if line[:-1].isdigit() else None,
+        "question": question(request),
+        "schema": None if schema is None else to_json(dict(schema)),
+    }
 
 
 def digest_of(service: str, request: Request) -> str:

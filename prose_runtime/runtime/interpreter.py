@@ -7,6 +7,7 @@ from typing import Any
 
 from prose_runtime.runtime import blocks, calls, expressions, loops, parallel, sessions, statements
 from prose_runtime.runtime.asking import Asking, ask_role
+from prose_runtime.runtime.background import tell_background
 from prose_runtime.runtime.contracts import bare, check_parameters
 from prose_runtime.runtime.core import Activation, Bracket
 from prose_runtime.runtime.delegate import run_unit
@@ -29,6 +30,7 @@ async def run_program(
     Raises:
         ProseError: The run ended without a result.
     """
+    await tell_background(run, program)
     if program.body is None and program.spec.javascript is None:
         return await _ask_function(run, program, inputs)
     return await run_unit(UnitCallee(program.spec.name, program, slots, config), inputs, run, "")

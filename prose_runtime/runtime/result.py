@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from prose_runtime.errors import ProseError
+from prose_runtime.errors import Paused, ProseError
 from prose_runtime.events import CallFinished, CallStarted, ConditionDecided, Emitted, Event, Status
 from prose_runtime.runtime.limits import Meter
 from prose_runtime.values import NO_USAGE, Usage
@@ -42,7 +42,7 @@ class Result:
         return 0 if self.error is None else self.error.exit_code
 
     def as_json(self) -> dict[str, Any]:
-        """The object that ``--json`` prints."""
+        """The object that ``--json`` prints; that of a paused run also has the questions that are ``waiting``."""
         return {
             "run": self.run,
             "status": self.status,
@@ -54,6 +54,7 @@ class Result:
             "emitted": self.emitted,
             "invariants": self.invariants,
             "usage": {"calls": self.requests, **self.usage.as_json()},
+            **({"waiting": self.error.waiting} if isinstance(self.error, Paused) else {}),
         }
 
 

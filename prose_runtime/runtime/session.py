@@ -25,6 +25,7 @@ from prose_runtime.runtime.inputs import check_inputs
 from prose_runtime.runtime.invariants import Watch
 from prose_runtime.runtime.limits import Limits, Meter
 from prose_runtime.runtime.needs import check_needs
+from prose_runtime.runtime.people import People, plain, seated
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.result import Result, ResultListener
 from prose_runtime.runtime.steering import Steering
@@ -49,6 +50,7 @@ class RunRequest:
         record: Whether the run is recorded; the caller opens the record.
         contracts: How contracts are checked.
         limits: Bounds of the run by their names in prose.yml, before what stands there.
+        people: Who takes part besides services, and what all roles are told.
         bindings: What words mean, when that is not to be read from the prose.yml that holds for the spec.
     """
 
@@ -60,6 +62,7 @@ class RunRequest:
     record: bool = True
     contracts: ContractMode = "structural"
     limits: Mapping[str, Any] = field(default_factory=dict)
+    people: People = field(default_factory=People)
     bindings: Bindings | None = None
 
 
@@ -104,15 +107,20 @@ def prepare(request: RunRequest) -> Prepared:
     bindings = request.bindings or Bindings.load(path, request.base)
     wiring = LocalWiring(bindings, project)
     slots = _slots(analysis, request, wiring)
-    unbound = [slot for slot in analysis.spec.slots if slot.name not in request.bind and not slot.person]
-    note = f"default service: {bindings.default_service().note}" if unbound or not analysis.spec.slots else ""
+    note = f"default service: {bindings.default_service().note}" if _needs_default(analysis, request) else ""
     warnings = [d for d in found if d.severity == "warning"]
     program = Program(analysis)
-    filled = wiring.filled(program, slots)
+    filled = seated(request.people, program, wiring.filled(program, slots), request.bind, wiring)
     bounds = run_bounds(analysis, wiring, filled, request.config, request.inputs)
     return Prepared(
         request, analysis, program, wiring, filled, _limits(bindings, request.limits), bounds, note, warnings
     )
+
+
+def _needs_default(analysis: Analysis, request: RunRequest) -> bool:
+    taken = {*map(plain, request.bind), *map(plain, request.people.join)}
+    unbound = [slot for slot in analysis.spec.slots if plain(slot.name) not in taken and not slot.person]
+    return bool(unbound) or not analysis.spec.slots or request.people.context is not None
 
 
 def _slots(analysis: Analysis, request: RunRequest, wiring: LocalWiring) -> dict[str, Any]:
@@ -163,7 +171,7 @@ async def execute(
 
 async def conduct(prepared: Prepared, host: Host, result: Result) -> None:
     """Walk the program at a host, which may stand anywhere. How it ended is in the result."""
-    run = Run(host, prepared.wiring, prepared.request.contracts)
+    run = _run(host, prepared)
     host.emit(RunStarted("", result.run or "", result.spec, prepared.note))
     asked = prepared.request
     whole = interpreter.run_program(run, prepared.program, prepared.slots, asked.inputs, asked.config)
@@ -200,6 +208,12 @@ def given_values(prepared: Prepared) -> dict[str, Any]:
     defaults = {name: row.default for name, row in prepared.analysis.inputs.items() if row.has_default}
     request = prepared.request
     return {**config_defaults(prepared.analysis.spec), **defaults, **request.config, **request.inputs}
+
+
+def _run(host: Host, prepared: Prepared) -> Run:
+    people = prepared.request.people
+    told = {} if people.language is None else {"language": people.language}
+    return Run(host, prepared.wiring, prepared.request.contracts, people.context, told)
 
 
 def _status(error: ProseError | None) -> Status:

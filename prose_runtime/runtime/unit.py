@@ -141,11 +141,22 @@ class Wiring(Protocol):
 
 @dataclass(slots=True)
 class Run:
-    """What all units of a run share."""
+    """What all units of a run share.
+
+    ``additions`` are told to every role: ``language``, and ``background`` once the ``context`` is summed up.
+    """
 
     host: Host
     wiring: Wiring
     contracts: ContractMode = "structural"
+    context: str | None = None
+    additions: dict[str, str] = field(default_factory=dict)
+
+    def told(self, own: Mapping[str, str]) -> dict[str, str]:
+        """What a role is told beside its call: what its binding adds and what the run adds, which has the last word."""
+        told = {**own, **self.additions}
+        backgrounds = [given["background"] for given in (own, self.additions) if given.get("background")]
+        return {**told, "background": "\n\n".join(backgrounds)} if backgrounds else told
 
 
 @dataclass(slots=True)

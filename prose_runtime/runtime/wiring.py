@@ -51,6 +51,17 @@ class LocalWiring:
         """The callee for a question to a person: the service ``human`` of prose.yml, else the one at the terminal."""
         return self._bound(self.bindings.resolve(PERSON))
 
+    def participant(self, word: str, path: str) -> ServiceCallee:
+        """The callee for a person who takes over the slot at a path; ``word`` says where the person is.
+
+        Raises:
+            UsageError: The word means no service.
+        """
+        callee = self._bound(self.bindings.resolve(word, path))
+        if not isinstance(callee, ServiceCallee):
+            raise UsageError(f"`{path}` cannot be joined: `{word}` is no service but {callee.name}")
+        return callee
+
     def memory(self, kept: str, agent: str) -> Store | None:
         """Where an agent's memory is kept: ``.prose/agents/`` of the project, or the user's data folder."""
         if kept == "run":

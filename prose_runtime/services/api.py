@@ -34,6 +34,8 @@ class Request:
         target: Whose call it is: slot, component, agent or ``session``; empty for a judge. Never shown to a model.
         retries: How often a busy provider may be asked again for this call; None: as often as its settings say.
         pace: What all calls to the service share; tries after the first go by it.
+        briefing: What a person who takes a role in hand is told before the first turn: the role, its rules, what it may
+            see; None for everybody else, and never shown to a model.
         on_text, on_retry: Called with pieces of the answer as they arrive, and with (attempt, seconds, reason).
     """
 
@@ -55,8 +57,16 @@ class Request:
     target: str = ""
     retries: int | None = field(default=None, compare=False)
     pace: Pace | None = field(default=None, compare=False, repr=False)
+    briefing: str | None = field(default=None, compare=False)
     on_text: TextListener | None = field(default=None, compare=False, repr=False)
     on_retry: RetryListener | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def voice(self) -> str | None:
+        """The persona as a role is told of it: it concerns voice and style, never the position."""
+        if not self.persona:
+            return None
+        return f"Voice and style: {self.persona}\nThis shapes how you write, never what you hold or decide."
 
     def with_(self, **changes: Any) -> Request:
         """A copy with some fields changed."""

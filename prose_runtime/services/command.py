@@ -106,7 +106,7 @@ class CommandService:
 
 
 def _question(request: Request) -> bytes:
-    told = [request.persona, request.job, request.instructions, request.background]
+    told = [request.job, request.instructions, request.voice, request.background]
     if request.language:
         told.append(f"Write in this language: {request.language}.")
     if request.note:

@@ -34,6 +34,7 @@ class _Keyboard:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     displays: list[Display] = field(default_factory=list)
     askers: int = 0
+    queue: list[str] = field(default_factory=list)
     waiting: list[asyncio.Future[str | None]] = field(default_factory=list)
     typed: bytes = b""
 
@@ -60,12 +61,31 @@ def displayed(display: Display) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def turn() -> AsyncIterator[None]:
-    """Have the terminal for a question; others that ask at the same time wait for their turn."""
-    async with _keyboard().turn:
-        _keyboard().typed = b""  # what was typed before the question is no answer to it
+async def turn(label: str = "") -> AsyncIterator[None]:
+    """Have the terminal for a question; others that ask at the same time wait for their turn, in order.
+
+    ``label`` is what the person is told of a question that waits.
+    """
+    keyboard = _keyboard()
+    keyboard.queue.append(label)
+    if keyboard.turn.locked():
+        sys.stderr.write(f"({label or 'another question'} waits too)\n")
+        sys.stderr.flush()
+    try:
+        await keyboard.turn.acquire()
+    finally:
+        keyboard.queue.remove(label)
+    try:
+        keyboard.typed = b""  # what was typed before the question is no answer to it
         with _asking():
             yield
+    finally:
+        keyboard.turn.release()
+
+
+def queued() -> list[str]:
+    """The labels of the questions that wait for their turn."""
+    return list(_keyboard().queue)
 
 
 @asynccontextmanager

@@ -12,8 +12,8 @@ import pytest
 from prose_runtime.errors import Paused
 from prose_runtime.services import registry
 from prose_runtime.services.api import Request
-from prose_runtime.services.human import converted
 from prose_runtime.services.settings import ServiceSettings
+from prose_runtime.services.typed import converted
 
 ASK = """
 import asyncio, json, sys
