@@ -14,6 +14,7 @@ import click
 
 from prose_runtime.check.tables import Analysis
 from prose_runtime.cli.convert import Item, base_type, dashed, enum_labels, from_texts
+from prose_runtime.cli.labels import Labels
 from prose_runtime.cli.limits import NAMES as LIMIT_NAMES
 from prose_runtime.cli.limits import given_limits, limit_options
 from prose_runtime.cli.people import WITH_VALUE, people_options, read_people, with_chats
@@ -115,8 +116,9 @@ def has_flag(words: Sequence[str], *flags: str) -> bool:
 class SpecCommand(click.Command):
     """``prose run SPEC`` with the options of one spec, grouped for ``--help``."""
 
-    def __init__(self, title: str, text: str, groups: Mapping[str, list[click.Option]]):
+    def __init__(self, title: str, text: str, groups: Mapping[str, list[click.Option]], labels: Labels | None = None):
         self.groups = groups
+        self.labels = labels or Labels()
         argument = click.Argument(["given"], nargs=-1, metavar="[INPUT]", type=click.UNPROCESSED)
         options = [option for group in groups.values() for option in group]
         super().__init__(
@@ -165,19 +167,23 @@ def command(analysis: Analysis, spec: str) -> tuple[SpecCommand, dict[str, Item]
         if taken.isdisjoint(names):  # a clash: the earlier one wins, --input still works
             taken.update(names)
             known[f"item{index}"] = item
-            groups[item.kind.capitalize() + "s" * (item.kind != "config")].append(_option(f"item{index}", item))
     # The spec's own come first: what it calls `concurrency` is not ours.
     groups["Limits"] = [option for option in limit_options() if taken.isdisjoint(option.opts)]
-    return SpecCommand(f"prose run {spec}", _about(analysis), groups), known
+    taken |= {name for title in ("People", "Limits") for option in groups[title] for name in option.opts}
+    labels = Labels.of(everything, taken)
+    for key, item in known.items():
+        groups[item.kind.capitalize() + "s" * (item.kind != "config")].append(_option(key, item, labels.shown(item)))
+    groups["General"] += labels.options()
+    return SpecCommand(f"prose run {spec}", _about(analysis), groups, labels), known
 
 
-def _option(key: str, item: Item) -> click.Option:
+def _option(key: str, item: Item, flags: str) -> click.Option:
     if item.is_flag:
         switch = f"{item.option}/--no-{dashed(item.name)}"
         return click.Option([switch, key], is_flag=True, default=None, help=_help(item))
     repeated = item.kind == "slot" and item.type == "service[]"
     metavar = "SERVICE[,...]" if repeated else "SERVICE" if item.kind == "slot" else _metavar(item.type)
-    return click.Option([item.option, key], multiple=True, metavar=metavar, help=_help(item))
+    return click.Option([item.option, key], multiple=True, metavar=metavar, help=_help(item, flags))
 
 
 def _metavar(type_: str | None) -> str:
@@ -191,7 +197,8 @@ def _metavar(type_: str | None) -> str:
     )
 
 
-def _help(item: Item) -> str:
+def _help(item: Item, flags: str = "") -> str:
+    """An item's line in the help; ``flags`` are the short ways to its values."""
     notes = []
     if item.kind == "slot" and not item.text:
         return "The default service when left out."
@@ -201,6 +208,8 @@ def _help(item: Item) -> str:
         notes.append(f"default: {item.default if isinstance(item.default, str) else json.dumps(item.default)}")
     if item.kind != "slot" and (item.type or "").endswith("[]"):
         notes.append("repeat for more")
+    if flags:
+        notes.append(f"or just {flags}")
     text = item.text[:1].upper() + item.text[1:]
     return " ".join([text, f"[{'; '.join(notes)}]" if notes else ""]).strip()
 
@@ -229,6 +238,8 @@ def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path) -> Wo
     for key, item in known.items():
         for value in _values(item, given[key]):
             collected.put(item, partial(_from_option, item, value, reader))
+    for item, label in built.labels.given(given):
+        collected.put(item, partial(str, label))
     everything = items(analysis)
     for text in given["given_inputs"]:
         item, value = _named(text, everything, reader)
@@ -244,6 +255,9 @@ def _context(built: SpecCommand, words: Sequence[str]) -> click.Context:
     try:
         return built.make_context(built.name, with_chats(words))
     except click.NoSuchOption as error:
+        could = built.labels.unclear.get(dashed(error.option_name))
+        if could:
+            raise UsageError(f"`{error.option_name}` is ambiguous", help=f"write `{'` or `'.join(could)}`") from None
         close = (
             f"did you mean {' or '.join(f'`{name}`' for name in error.possibilities)}?" if error.possibilities else None
         )

@@ -244,7 +244,7 @@ def _tell_before(prepared: Prepared) -> None:
         from prose_runtime.report.text import render
 
         _say(render(warnings))
-    _say(run_line(prepared.bounds, prepared.limits.max_calls))
+    _say(run_line(prepared.bounds, prepared.limits.max_calls, beside=int(prepared.request.people.context is not None)))
 
 
 def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bool) -> None:

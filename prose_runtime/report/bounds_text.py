@@ -15,13 +15,17 @@ from prose_runtime.report.text import printable, width
 _NOTHING = Values()
 
 
-def run_line(bounds: Bounds, max_calls: int | None) -> str:
-    """What a run is told to make at most: ``at most 4 calls``. ``max_calls`` is the limit of prose.yml."""
+def run_line(bounds: Bounds, max_calls: int | None, *, beside: int = 0) -> str:
+    """What a run is told to make at most: ``at most 4 calls``. ``max_calls`` is the limit of prose.yml.
+
+    ``beside``: calls that the run makes beside those of its program.
+    """
     calls = evaluate(bounds.calls.high, _NOTHING)
     requests = evaluate(bounds.requests.high, _NOTHING)
     if calls is None or requests is None or math.isinf(requests):
         return _unbounded(bounds, max_calls)
     judge = evaluate(bounds.judge.high, _NOTHING) or 0
+    calls, requests = calls + beside, requests + beside
     line = f"at most {_counted(calls, 'call')}"
     if judge:
         line += f", and {_counted(judge, 'question')} to the judge"

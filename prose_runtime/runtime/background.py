@@ -15,7 +15,7 @@ TARGET = "context"
 
 _JOB = (
     "Sum up the background in a few sentences: the facts, figures, names and constraints that whoever works on the "
-    "matter has to know. Add nothing, judge nothing, keep its language."
+    "matter has to know. Add nothing, judge nothing."
 )
 
 

@@ -6,7 +6,7 @@ Who may see whose output is read from the flow of the spec, so that what is said
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prose_runtime.check.flow import flow_of
 from prose_runtime.check.flow_matrix import RESULT, Entry, Matrix, matrix
@@ -27,10 +27,16 @@ def briefing(spec: Spec, slot: Slot, project: Project) -> str:
 def _rules(spec: Spec, slot: Slot) -> Iterator[str]:
     """What the spec prohibits, without that which names other roles only."""
     others = [other.name for other in spec.slots if other is not slot]
-    for rule in spec.shape.prohibited if spec.shape else ():
+    for rule in _parts(spec.shape.prohibited if spec.shape else ()):
         named = [name for name in (*others, slot.name) if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", rule)]
         if not named or slot.name in named:
             yield rule
+
+
+def _parts(prohibited: Iterable[str]) -> Iterator[str]:
+    """The single rules: they stand behind each other, with commas between that are not inside parentheses."""
+    for text in prohibited:
+        yield from (part.strip() for part in re.split(r"[,;]\s+(?![^()]*\))", text) if part.strip())
 
 
 def _sight(table: Matrix, spec: Spec, slot: Slot) -> Iterator[str]:
