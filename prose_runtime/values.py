@@ -104,21 +104,29 @@ def item(value: Value, index: Value) -> Value:
     return None
 
 
-def snapshot(value: Value, seen: dict[int, Any] | None = None) -> Value:
-    """A copy that later changes do not reach. ``seen`` maps the id of each copied list or object to its copy."""
+Copies = dict[int, tuple[Any, Any]]
+"""Lists and objects with their copies, by the id of the original."""
+
+_FLAT = frozenset({str, int, float, bool, type(None)})
+
+
+def snapshot(value: Value, copies: Copies | None = None) -> Value:
+    """A copy that later changes do not reach. What ``copies`` holds already is not copied again, but shared."""
     if not isinstance(value, list | dict):
         return value
-    seen = {} if seen is None else seen
-    if id(value) in seen:
-        return seen[id(value)]
+    copies = {} if copies is None else copies
+    if id(value) in copies:
+        return copies[id(value)][1]
     if isinstance(value, list):
         copied: Any = []
-        seen[id(value)] = copied
-        copied.extend(snapshot(entry, seen) for entry in value)
+        copies[id(value)] = (value, copied)
+        flat = _FLAT.issuperset(map(type, value))
+        copied.extend(value if flat else [snapshot(entry, copies) for entry in value])
     else:
         copied = {}
-        seen[id(value)] = copied
-        copied.update((key, snapshot(entry, seen)) for key, entry in value.items())
+        copies[id(value)] = (value, copied)
+        flat = _FLAT.issuperset(map(type, value.values()))
+        copied.update(value if flat else {key: snapshot(entry, copies) for key, entry in value.items()})
     return copied
 
 

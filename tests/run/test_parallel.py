@@ -183,3 +183,38 @@ def test_errors_and_answers_can_be_told_apart(tmp_path: Path) -> None:
     result = run(path, {"a": ScriptService("s", rules=rules), "b": script("well")})
     assert result.value == {"good": ["fine"], "bad": "boom", "y": "well", "kind": None}
     assert len(result.calls) == 3
+
+
+def test_a_branch_sees_one_list_under_both_its_names_and_adds_to_it_once(tmp_path: Path) -> None:
+    body = """
+let first = ["x"]
+let both = { kept: first, also: first }
+let second = first
+let seen = parallel repeat 2 as i:
+  record i in first
+  record 10 in both.also
+  return { second: second, kept: both.kept }
+return { seen: seen, first: first, second: second, kept: both.kept }
+"""
+    value = run(pattern(tmp_path, body, slots=""), {}).value
+    assert value["seen"] == [{"second": ["x", i, 10], "kept": ["x", i, 10]} for i in (1, 2)]
+    assert value["first"] == value["second"] == value["kept"] == ["x", 1, 10, 2, 10]
+
+
+def test_a_branch_that_reads_late_reads_what_stood_there_at_the_fork(tmp_path: Path) -> None:
+    body = """
+let seen = []
+let left = { n: 0 }
+let got = parallel:
+  do:
+    let answer = call a
+    left.n = answer
+    record left.n in seen
+    return [left.n, seen]
+  do:
+    sleep 0.05s
+    return [left.n, seen]
+return { got: got, left: left, seen: seen }
+"""
+    value = run(pattern(tmp_path, body, slots="a"), {"a": script(7)}).value
+    assert value == {"got": [[7, [7]], [0, []]], "left": {"n": 0}, "seen": [7]}
