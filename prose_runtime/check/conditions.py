@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from prose_runtime.check.tables import Target
@@ -155,6 +156,7 @@ def _participle(word: str) -> str:
     return word[:-1] + ("d" if word.endswith("es") else "ed")
 
 
+@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """The part that ``accept``, ``accepts`` and ``accepted`` share."""
     word = word.lower()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from prose_runtime.check.declared import error_names
-from prose_runtime.check.shapes import schema, with_declared
+from prose_runtime.check.shapes import schema as schema_of
+from prose_runtime.check.shapes import with_declared
 from prose_runtime.check.tables import Demand
 from prose_runtime.errors import ContractError, ProseError, ServiceError
 from prose_runtime.events import CallFinished, CallRetry, CallStarted, CallText
@@ -18,6 +19,7 @@ from prose_runtime.runtime.core import Activation
 from prose_runtime.runtime.declared_errors import raised, with_error
 from prose_runtime.runtime.failures import as_value
 from prose_runtime.runtime.fit import fit
+from prose_runtime.runtime.program import Expected
 from prose_runtime.runtime.unit import ServiceCallee
 from prose_runtime.services.api import Reply, Request
 from prose_runtime.services.retrying import spent
@@ -31,7 +33,7 @@ class Asking:
     """A call that goes to a service.
 
     ``slot`` and ``spec`` are what declares the answer's structure. ``attempts`` counts requests so far; retries and
-    the repair each make a new one, with a step of its own.
+    the repair each make a new one, with a ``step`` of its own.
     """
 
     node: Node
@@ -43,6 +45,7 @@ class Asking:
     retries: int = 0
     backoff: Literal["none", "linear", "exponential"] = "none"
     attempts: int = 0
+    step: str = ""
 
 
 async def ask_role(asking: Asking, act: Activation) -> Value:
@@ -54,14 +57,15 @@ async def ask_role(asking: Asking, act: Activation) -> Value:
         ContractError: The answer lacks what the program reads (kind ``shape``), or what the target declares
             (kind ``contract``), also after one repair.
     """
-    demand = act.unit.program.analysis.demands.get(asking.node) or Demand(whole=True)
-    returns = asking.spec.returns if asking.spec else None
-    wanted = with_declared(demand, returns, asking.slot) if act.unit.run.contracts != "off" else demand
+    demand, wanted, schema = _expected(asking, act)
     where = act.unit.program.where(asking.node.span)
     asking.request = asking.request.with_(
-        schema=with_error(schema(wanted), error_names(asking.spec)),
+        schema=schema,
         label=f"{asking.target} (line {where.line})",
         target=asking.target,
+        retries=0 if asking.retries else None,  # the call's own take the place of the service's
+        on_text=lambda text: act.emit(CallText(asking.step, text)),
+        on_retry=lambda n, seconds, reason: act.emit(CallRetry(asking.step, n, seconds, reason)),
         **act.unit.run.told(asking.callee.additions),
     )
     reply = await _attempt(asking, act)
@@ -76,6 +80,17 @@ async def ask_role(asking: Asking, act: Activation) -> Value:
     if act.unit.run.contracts == "judge" and asking.slot:
         await _judge_promises(asking, fitted.value, act)
     return fitted.value
+
+
+def _expected(asking: Asking, act: Activation) -> Expected:
+    contracts = act.unit.run.contracts != "off"
+    known, key = act.unit.program.expected, (asking.node, asking.slot, asking.spec, contracts)
+    if key not in known:
+        demand = act.unit.program.analysis.demands.get(asking.node) or Demand(whole=True)
+        returns = asking.spec.returns if asking.spec else None
+        wanted = with_declared(demand, returns, asking.slot) if contracts else demand
+        known[key] = Expected(demand, wanted, with_error(schema_of(wanted), error_names(asking.spec)))
+    return known[key]
 
 
 def _unmet(asking: Asking, faults: tuple[str, ...], demanded: bool, act: Activation) -> ContractError:
@@ -113,13 +128,8 @@ def _delay(backoff: str, failures: int) -> float:
 async def _request(asking: Asking, act: Activation) -> Reply:
     """One request to the service: an entry of the run's calls."""
     asking.attempts += 1
-    step = act.path if asking.attempts == 1 else f"{act.path}#{asking.attempts}"
-    request = replace(
-        asking.request,
-        retries=0 if asking.retries else None,  # the call's own take the place of the service's
-        on_text=lambda text: act.emit(CallText(step, text)),
-        on_retry=lambda n, seconds, reason: act.emit(CallRetry(step, n, seconds, reason)),
-    )
+    step = asking.step = act.path if asking.attempts == 1 else f"{act.path}#{asking.attempts}"
+    request = asking.request
     where = act.unit.program.where(asking.node.span)
     inputs: dict[str, Any] = dict(request.inputs)
     act.emit(CallStarted(step, asking.target, asking.callee.name, inputs, request.prompt, where, asking.attempts))

@@ -154,7 +154,7 @@ async def hand_over(node: Expr, resolved: Resolved, passed: Passed, act: Activat
     unit = act.unit
     where = unit.program.where(node.span)
     if resolved.slot is not None and unit.run.contracts != "off":
-        check_requires(resolved.slot, passed.inputs, _optional(act), where, act.path)
+        check_requires(resolved.slot, passed.inputs, unit.program.optional, where, act.path)
     callee = resolved.callee
     if isinstance(callee, UnitCallee):
         inputs = dict(passed.inputs)
@@ -162,13 +162,6 @@ async def hand_over(node: Expr, resolved: Resolved, passed: Passed, act: Activat
             inputs.setdefault("prompt", passed.modifiers["prompt"])
         return await run_unit(callee, inputs, unit.run, act.path)
     return await ask_role(_asking(node, resolved, passed, act), act)
-
-
-def _optional(act: Activation) -> set[str]:
-    """Optional inputs and config: a required item of that name may be null."""
-    analysis = act.unit.program.analysis
-    names = {p.name for p in analysis.inputs.values() if p.optional or p.has_default}
-    return names | {item.name for item in act.unit.program.spec.config if item.optional}
 
 
 def _asking(node: Expr, resolved: Resolved, passed: Passed, act: Activation) -> Asking:

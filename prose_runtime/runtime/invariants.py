@@ -74,7 +74,8 @@ class Watch:
         self.story = Story(program, values, slots)
         self.verdicts: tuple[Verdict, ...] = program.analysis.verdicts
         self._open: dict[str, Called] = {}
-        self._nodes = self._places() if any(v.claims for v in self.verdicts) else {}
+        self.watching = any(v.claims for v in self.verdicts)
+        self._nodes = self._places() if self.watching else {}
         content = program.spec.javascript.content if program.spec.javascript else None
         source = program.source
         self._script = (source.place(content.start).line, source.place(content.end).line) if content else None
@@ -85,7 +86,7 @@ class Watch:
 
     def __call__(self, event: Event) -> None:
         """Take an event."""
-        if not any(verdict.claims for verdict in self.verdicts):
+        if not self.watching:
             return
         if isinstance(event, StepStarted):
             self._begun(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from prose_runtime.nodes import Slot, Spec
 from prose_runtime.runtime.declared_errors import told
@@ -12,6 +13,7 @@ _TOLD = ("description", "goal", "instructions", "strategies", "guidelines")
 _MODEL = re.compile(r"^[-*\s]*`?model`?\s*[:=]\s*`?([\w.:/-]+)", re.MULTILINE | re.IGNORECASE)
 
 
+@lru_cache(maxsize=256)
 def slot_job(spec: Spec, slot: Slot) -> str:
     """The job of a slot: its line in Shape, else its description, and what it ensures."""
     delegates = spec.shape.delegates if spec.shape else ()

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from prose_runtime.check.conditions import Criterion, Wording, alternatives, criterion, wording
 from prose_runtime.check.demand import values_named
-from prose_runtime.check.tables import Analysis
+from prose_runtime.check.tables import Analysis, Demand
 from prose_runtime.nodes import (
     Agent,
     Ask,
@@ -53,6 +53,14 @@ class Plan:
     criterion: Criterion | None = None
 
 
+class Expected(NamedTuple):
+    """What an answer has to hold: what the program reads, that with what the target declares, and its JSON Schema."""
+
+    demand: Demand
+    wanted: Demand
+    schema: Mapping[str, Any] | None
+
+
 class Program:
     """A spec with all that is known of it."""
 
@@ -66,11 +74,16 @@ class Program:
         self.agents: Mapping[str, Agent] = {n.name.id: n for n in definitions if isinstance(n, Agent)}
         self.slots: Mapping[str, Slot] = {slot.name: slot for slot in self.spec.slots}
         self._children: dict[Spec, Program] = {}
+        self.expected: dict[tuple[Node, Slot | None, Spec | None, bool], Expected] = {}
+        self._places: dict[Span, Where] = {}
         self.labels: Mapping[Node, str] = dict(_labels(self.body)) if self.body else {}
 
     def where(self, span: Span) -> Where:
         """The place of a span of this spec's file."""
-        return self.source.where(span)
+        place = self._places.get(span)
+        if place is None:
+            place = self._places[span] = self.source.where(span)
+        return place
 
     def child(self, spec: Spec) -> Program:
         """The program of a spec that this one calls."""
@@ -122,6 +135,12 @@ class Program:
         told = " ".join(n.text for n in nodes if isinstance(n, Clause | Discretion | Effect))
         read |= set(re.findall(r"[A-Za-z_][\w-]*", told))
         return {ask: name.id for ask, name in gates.items() if name.id not in read}
+
+    @cached_property
+    def optional(self) -> frozenset[str]:
+        """Optional inputs and config: a required item of a slot of that name may be null."""
+        names = {p.name for p in self.analysis.inputs.values() if p.optional or p.has_default}
+        return frozenset(names | {item.name for item in self.spec.config if item.optional})
 
     @cached_property
     def notes(self) -> Mapping[str, str]:
