@@ -10,7 +10,7 @@ from prose_runtime import nodes as n
 Kind = Literal["text", "list", "number"]
 
 _FUNCTIONS: Mapping[str, Kind] = {
-    **dict.fromkeys(("join", "lower", "upper", "trim", "json"), "text"),
+    **dict.fromkeys(("join", "lower", "upper", "trim", "short", "json"), "text"),
     **dict.fromkeys(("range", "split", "keys", "values"), "list"),
     **dict.fromkeys(("len", "sum", "round"), "number"),
 }

@@ -15,6 +15,7 @@ from prose_runtime.check.demand_flow import Program
 from prose_runtime.check.kinds import bound_names, kinds_of_names
 from prose_runtime.check.tables import Demand, Target
 from prose_runtime.check.uses import Use, demand_of, maybe
+from prose_runtime.syntax.config_values import ValueType, read_type
 
 Form = Literal["object", "list", "number", "text"]
 
@@ -81,17 +82,38 @@ def with_declared(demand: Demand | None, returns: n.Returns | None, slot: n.Slot
     merged.required = merged.required - spared(slot)
     fields = {**declared(slot), **declared(returns)}
     if not fields:
-        return merged
+        return _typed(merged, slot)
     merged = _borne(merged, fields)
     optional = {name for name, needed in fields.items() if not needed and name not in merged.fields}
     needed = {name for name, needed in fields.items() if needed}
-    return replace(
+    whole = replace(
         merged,
         fields={**merged.fields, **{name: Demand() for name in fields if name not in merged.fields}},
         required=merged.required | needed,
         mentioned=(merged.mentioned - needed) | optional,
         whole=False,
     )
+    return _typed(whole, slot)
+
+
+def _typed(demand: Demand, slot: n.Slot | None) -> Demand:
+    """With the types that a slot's ``ensures`` gives to fields, where the program shows no structure of its own."""
+    types = {name: spelled for promise in slot.ensures for name, spelled in promise.types.items()} if slot else {}
+    hints = {name: _schema_of(read_type(spelled)) for name, spelled in types.items() if name in demand.fields}
+    plain = {name: hint for name, hint in hints.items() if hint and not demand.fields[name].structured}
+    return replace(demand, hints={**demand.hints, **plain})
+
+
+def _schema_of(kind: ValueType) -> dict[str, object]:
+    """The JSON Schema of a type; nothing where any value will do."""
+    if kind.kind == "enum":
+        return {"enum": list(kind.options)}
+    if kind.kind == "array":
+        return {"type": "array", **({"items": _schema_of(kind.item)} if kind.item else {})}
+    return {"type": kind.kind} if kind.kind in _JSON_TYPES else {}
+
+
+_JSON_TYPES = ("string", "integer", "number", "boolean", "object")
 
 
 _OPTIONAL = re.compile(r"\boptional(?:ly)?\s+`?([A-Za-z_][\w-]*)`?")

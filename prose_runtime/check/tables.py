@@ -40,7 +40,7 @@ class Demand:
         fields: Demands on the fields that are read, by name, in source order.
         required: Fields that are read on every path.
         mentioned: Fields that only conditions mention: asked for, never demanded.
-        hints: JSON Schema of a mentioned field, as the condition's wording suggests it.
+        hints: JSON Schema of a field: of a mentioned one as the condition's wording suggests it, else as declared.
         items: The demand on the elements, when the value is iterated, indexed by number or measured by length.
         number: It takes part in arithmetic or a comparison of order.
         whole: It is also used as it is: returned, passed, interpolated.

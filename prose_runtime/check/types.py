@@ -28,7 +28,7 @@ _DECLARED: dict[str, Type] = {
     "array": "list",
 }
 _FUNCTIONS: dict[str, Type] = {
-    **dict.fromkeys(("join", "lower", "upper", "trim", "json"), "text"),
+    **dict.fromkeys(("join", "lower", "upper", "trim", "short", "json"), "text"),
     **dict.fromkeys(("range", "split", "keys", "values"), "list"),
     **dict.fromkeys(("len", "sum", "round"), "number"),
 }

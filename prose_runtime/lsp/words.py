@@ -136,6 +136,7 @@ FUNCTION_HELP: Mapping[str, str] = {
     "lower": "`lower(text)`: in lower case.",
     "upper": "`upper(text)`: in upper case.",
     "trim": "`trim(text)`: without blanks around it.",
+    "short": "`short(text, 60)`: on one line of at most so many characters, cut between words.",
     "round": "`round(x)` or `round(x, digits)`: rounded.",
     "keys": "`keys(x)`: the names of an object's fields.",
     "values": "`values(x)`: the values of an object's fields.",

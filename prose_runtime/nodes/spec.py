@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from prose_runtime.nodes.base import Node
@@ -65,10 +65,14 @@ class Requirement(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Promise(Node):
-    """A sentence of ``ensures`` or Returns. ``names`` are the fields that it declares, if it is a list of such."""
+    """A sentence of ``ensures`` or Returns. ``names`` are the fields that it declares, if it is a list of such.
+
+    ``types`` gives the spelling of a type that stands in parentheses behind a name, also behind an optional one.
+    """
 
     text: str
     names: tuple[str, ...] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -144,11 +144,28 @@ def _fit_fields(holder: dict[str, Any], demand: Demand, path: str) -> Fitted:
 
 def _fit_field(given: Any, name: str, demand: Demand, wanted: Demand, path: str) -> Fitted:
     """One field. What only conditions mention is converted where that is possible, and never at fault."""
+    options = demand.hints.get(name, {}).get("enum")
+    if isinstance(options, list):
+        return _fit_option(given, name, demand, options, path)
     if isinstance(given, str) and demand.hints.get(name, {}).get("type") == "boolean":
         word = given.strip().lower()
         return Fitted(True if word in _YES else False if word in _NO else given)
     part = _fit(given, wanted, path)
     return Fitted(given) if part.faults and name in demand.mentioned else part
+
+
+def _fit_option(given: Any, name: str, demand: Demand, options: list[Any], path: str) -> Fitted:
+    """One of the words that are declared for a field, in any case; only what has to be there is at fault."""
+    said = given.strip().casefold() if isinstance(given, str) else given
+    for option in options:
+        if said == (option.casefold() if isinstance(option, str) else option):
+            return Fitted(option)
+    if name in demand.mentioned or given is None:
+        return Fitted(given)
+    if name not in demand.required:
+        return Fitted(None)
+    listed = ", ".join(map(str, options))
+    return Fitted(given, (f"{_named(path)} must be one of {listed}, not {_quoted(given)}",))
 
 
 def _fit_text(reply: Any, demand: Demand, path: str) -> Fitted:
@@ -167,7 +184,7 @@ def _fit_text(reply: Any, demand: Demand, path: str) -> Fitted:
         return Fitted(said)
     value: dict[str, Any] = {}
     for name in read:
-        part = _fit(said, demand.fields[name], f"{path}.{name}")
+        part = _fit_field(said, name, demand, demand.fields[name], f"{path}.{name}")
         if not part.faults:
             value[name] = part.value
     beside = (demand.whole or demand.mentioned) and TEXT not in demand.fields

@@ -89,6 +89,16 @@ def _join(items: Value, separator: Value = ", ") -> str:
     return bounded(to_text(separator).join(map(to_text, _list(items, "the first argument of join"))))
 
 
+def _short(text: Value, length: Value) -> str:
+    most = int(numeric(length, "the length of short"))
+    whole = " ".join(to_text(text).split())
+    if len(whole) <= most:
+        return whole
+    room = max(most - 1, 0)
+    words = whole[: room + 1].rpartition(" ")[0] or whole[:room]
+    return words.rstrip(" ,;:.–—-") + "…"
+
+
 def bounded(text: str) -> str:
     """The text itself.
 
@@ -129,6 +139,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "lower": lambda text: to_text(text).lower(),
     "upper": lambda text: to_text(text).upper(),
     "trim": lambda text: to_text(text).strip(),
+    "short": _short,
     "round": _round,
     "keys": lambda value: list(_object(value, "keys")),
     "values": lambda value: list(_object(value, "values").values()),

@@ -19,6 +19,7 @@ from prose_runtime.nodes import (
     Shape,
     Slot,
 )
+from prose_runtime.syntax.config_values import is_type
 from prose_runtime.syntax.entries import NO_FACTS, Entry, read_entry, read_rest, says_none
 from prose_runtime.syntax.phrases import NAME, Phrase
 from prose_runtime.text import Source, Span
@@ -141,7 +142,7 @@ def _promises(source: Source, bullet: Bullet, rest: Phrase) -> list[Promise]:
     named = sum(1 for head in heads if head and head.ticked) > 1
     for text, head in zip(below, heads, strict=True):
         if named and head and head.ticked:
-            found.append(Promise(span=text.span, text=text.text, names=(head.name.text,)))
+            found.append(Promise(span=text.span, text=text.text, names=(head.name.text,), types=_types([text])))
         else:
             found.append(promise(text))
     return found
@@ -149,7 +150,18 @@ def _promises(source: Source, bullet: Bullet, rest: Phrase) -> list[Promise]:
 
 def promise(text: Phrase) -> Promise:
     """A sentence that someone keeps; a list of two or more identifiers declares them as fields."""
-    return Promise(span=text.span, text=text.text, names=_declared(text))
+    return Promise(span=text.span, text=text.text, names=_declared(text), types=_types(text.split()))
+
+
+def _types(parts: Iterable[Phrase]) -> dict[str, str]:
+    """The types in parentheses behind names: ```verdict` (accept | reject)``, ```score` (number, optional)``."""
+    found = {}
+    for part in parts:
+        name, group = single_name(part.text), _PARENS.search(part.text)
+        types = [piece.strip() for piece in group[0][1:-1].split(",") if is_type(piece.strip())] if group else []
+        if name and types:
+            found[name] = types[0]
+    return found
 
 
 def _declared(text: Phrase) -> tuple[str, ...]:

@@ -27,6 +27,8 @@ def whole(demand):
 
 FENCED = 'Here you are:\n\n```json\n\n{"score": 2, "why": "neat"}\n\n```'
 
+SIDES = {"side": {"enum": ["pro", "contra"]}}
+
 VALUES = {
     "text stays": (Demand(whole=True), "hello {}", "hello {}"),
     "text that is JSON stays when nothing reads it": (Demand(), '{"a": 1}', '{"a": 1}'),
@@ -38,6 +40,18 @@ VALUES = {
     "JSON in a fence": (of("score", "why", score=NUMBER), FENCED, {"score": 2, "why": "neat"}),
     "the last object that fits": (of("a"), '{"a": 1} then {"a": 2} then {"b": 3}', {"a": 2}),
     "null counts as given": (of("a"), {"a": None}, {"a": None}),
+    "a declared word in another case": (of("side", hints=SIDES), {"side": " Pro "}, {"side": "pro"}),
+    "a text that is a declared word": (of(optional=("side",), hints=SIDES), "Contra", {"side": "contra"}),
+    "no declared word where none is needed": (
+        of("a", optional=("side",), hints=SIDES),
+        {"a": 1, "side": "?"},
+        {"a": 1, "side": None},
+    ),
+    "a word that only conditions mention": (
+        of("a", mentioned=("side",), hints=SIDES),
+        {"a": 1, "side": "?"},
+        {"a": 1, "side": "?"},
+    ),
     "numeric text": (of("a", a=NUMBER), {"a": " 3.5 "}, {"a": 3.5}),
     "null for a number": (of("a", a=NUMBER), {"a": None}, {"a": None}),
     "optional fields stay missing": (of("a", optional=["b"]), {"a": 1}, {"a": 1}),

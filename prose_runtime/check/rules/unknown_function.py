@@ -26,10 +26,10 @@ from prose_runtime.check.rule import Facts, Finding, Rule, meant
 from prose_runtime.diagnostics import Edit, Fix
 from prose_runtime.text import Span
 
-FUNCTIONS = frozenset("len min max sum range join split lower upper trim round keys values json group".split())
+FUNCTIONS = frozenset("len min max sum range join split lower upper trim short round keys values json group".split())
 """The small functions of LANGUAGE.md section 3."""
 
-_MEANT = {"length": "len", "count": "len", "size": "len", "concat": "join", "strip": "trim"}
+_MEANT = {"length": "len", "count": "len", "size": "len", "concat": "join", "strip": "trim", "truncate": "short"}
 
 
 def find(facts: Facts) -> Iterator[Finding]:
