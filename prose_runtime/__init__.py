@@ -10,11 +10,13 @@ print(result.value)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from prose_runtime.check.project import Project
     from prose_runtime.diagnostics import Diagnostic
     from prose_runtime.events import Event
     from prose_runtime.journal import RunRecord
@@ -70,7 +72,7 @@ async def arun(
     """Run a spec and return its result.
 
     Args:
-        spec: What ``load`` gave, a file, or the bare name of a library pattern.
+        spec: What ``load`` gave, which runs as it was then, a file, or the bare name of a library pattern.
         inputs: JSON values by input name.
         bind: For each slot an async function or service, a word as on the command line, or a list of these.
         config: JSON values by config name.
@@ -85,9 +87,9 @@ async def arun(
     """
     from prose_runtime.runtime.session import RunRequest, execute, prepare
 
-    path = Path(spec) if isinstance(spec, str) else spec if isinstance(spec, Path) else Path(spec.source.path)
+    path, project = (_located(spec), None) if isinstance(spec, str | Path) else (spec.source.path, _project(spec))
     given = dict(inputs or {}), dict(config or {}), dict(bind or {})
-    request = RunRequest(_located(path), *given, limits=dict(limits or {}))
+    request = RunRequest(path, *given, limits=dict(limits or {}), project=project)
     listeners = [] if on_event is None else [lambda event: (on_event(event), None)[1]]
     result = await execute(prepare(request), journal=record, listeners=listeners)
     if result.error is not None:
@@ -100,6 +102,16 @@ def run(spec: Spec | str | Path, inputs: Mapping[str, Any] | None = None, **opti
     import asyncio
 
     return asyncio.run(arun(spec, inputs, **options))
+
+
+@lru_cache(maxsize=32)
+def _project(spec: Spec) -> Project:
+    """The project of a loaded spec: its runs share what is known of it."""
+    from prose_runtime.check.project import Project
+
+    project = Project.around(Path(spec.source.path))
+    project.adopt(spec)
+    return project
 
 
 def _located(path: str | Path) -> Path:

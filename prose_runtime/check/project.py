@@ -93,6 +93,11 @@ class Project:
             self._loaded[key] = self._parsed[spec] = Loaded(spec, tuple(diagnostics))
         return self._loaded[key]
 
+    def adopt(self, spec: Spec) -> None:
+        """Take a spec that was read before for what its file holds, whatever has become of the file since."""
+        loaded = Loaded(spec, ())
+        self._loaded[Path(spec.source.path).resolve()] = self._parsed[spec] = loaded
+
     def parse_diagnostics(self, spec: Spec) -> tuple[Diagnostic, ...]:
         """What the parser said of a spec that this project read; nothing for one made elsewhere."""
         loaded = self._parsed.get(spec)

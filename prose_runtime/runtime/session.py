@@ -52,6 +52,7 @@ class RunRequest:
         limits: Bounds of the run by their names in prose.yml, before what stands there.
         people: Who takes part besides services, and what all roles are told.
         bindings: What words mean, when that is not to be read from the prose.yml that holds for the spec.
+        project: Where the spec and those that it calls may have been read and analysed already.
     """
 
     spec_path: Path | str
@@ -64,6 +65,7 @@ class RunRequest:
     limits: Mapping[str, Any] = field(default_factory=dict)
     people: People = field(default_factory=People)
     bindings: Bindings | None = None
+    project: Project | None = None
 
 
 @dataclass(slots=True)
@@ -94,7 +96,7 @@ def prepare(request: RunRequest) -> Prepared:
     """
     path = request.base / request.spec_path
     shown = Path(request.spec_path)
-    project = Project.around(path)
+    project = request.project or Project.around(path)
     if request.bindings is not None:
         project.services = frozenset(request.bindings.config.services)
     analysis = check_path(shown if shown.exists() else path, project)
