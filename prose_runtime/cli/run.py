@@ -15,7 +15,7 @@ import click
 from prose_runtime.cli import options
 from prose_runtime.cli.limits import raised
 from prose_runtime.diagnostics import did_you_mean
-from prose_runtime.errors import CheckFailed, ProseError, RecordError, UnreadableFile, UsageError
+from prose_runtime.errors import CheckFailed, Paused, ProseError, RecordError, UnreadableFile, UsageError
 from prose_runtime.journal import Journal, RunRecord
 
 if TYPE_CHECKING:
@@ -125,13 +125,26 @@ def library_names() -> list[str]:
 
 
 def resume_run(
-    journal: Journal, run_prefix: str, limits: dict[str, Any], *, as_json: bool, quiet: bool, reask: bool
+    journal: Journal,
+    run_prefix: str,
+    limits: dict[str, Any],
+    *,
+    answers: Sequence[str] = (),
+    as_json: bool,
+    quiet: bool,
+    reask: bool,
 ) -> int:
-    """Go on with a recorded run, with its limits unless others are given; returns the exit code."""
+    """Go on with a recorded run, with its limits unless others are given; returns the exit code.
+
+    ``answers`` are the words of ``--answer``.
+    """
+    from prose_runtime.cli.answers import given_answers
+
+    said = given_answers(answers, journal.show(run_prefix).get("waiting", []), Path.cwd()) if answers else {}
     record = journal.open(run_prefix)
     asked = {**record.request, "limits": {**record.request.get("limits", {}), **limits}}
     try:
-        return perform(asked, None, record=record, as_json=as_json, quiet=quiet, reask=reask)
+        return perform(asked, None, record=record, answers=said, as_json=as_json, quiet=quiet, reask=reask)
     finally:
         record.close()
 
@@ -141,6 +154,7 @@ def perform(
     journal: Journal | None,
     *,
     record: RunRecord | None = None,
+    answers: dict[str, Any] | None = None,
     as_json: bool,
     quiet: bool,
     reask: bool = False,
@@ -148,7 +162,7 @@ def perform(
     """Run what is asked and print how it ended; returns the exit code.
 
     ``asked`` is the record's request. ``journal`` is where a new run is recorded, ``record`` an earlier one to go on
-    with. Raises ProseError for what is wrong before anything is called.
+    with, ``answers`` those of people by step. Raises ProseError for what is wrong before anything is called.
     """
     from prose_runtime.runtime.session import prepare
 
@@ -166,11 +180,13 @@ def perform(
     if journal is not None:
         record = journal.create(prepared.analysis.spec.name, asked)
     try:
-        result = run_to_end(prepared, record, listeners, reask=reask)
+        result = run_to_end(prepared, record, listeners, answers=answers, reask=reask)
     finally:
         if record is not None:
             record.close()
     _print(result, record, as_json=as_json, quiet=quiet)
+    for step in answers or ():
+        _say(f"warning: the answer for {step} was not used: the run did not ask there again")
     return result.exit_code
 
 
@@ -192,12 +208,21 @@ def _request(asked: dict[str, Any], record: bool) -> RunRequest:
     )
 
 
-def run_to_end(prepared: Prepared, record: RunRecord | None, listeners: Sequence[Any], *, reask: bool) -> Result:
+def run_to_end(
+    prepared: Prepared,
+    record: RunRecord | None,
+    listeners: Sequence[Any],
+    *,
+    answers: dict[str, Any] | None = None,
+    reask: bool,
+) -> Result:
     """Execute a run. The first Ctrl-C ends it cleanly, the second ends this process at once."""
     from prose_runtime.runtime.session import execute
 
     async def work() -> Result:
-        task = asyncio.ensure_future(execute(prepared, journal=record, listeners=listeners, reask=reask))
+        task = asyncio.ensure_future(
+            execute(prepared, journal=record, listeners=listeners, answers=answers, reask=reask)
+        )
         _on_interrupt(task)
         result = await task
         if record is not None:
@@ -250,6 +275,7 @@ def _tell_before(prepared: Prepared) -> None:
 def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bool) -> None:
     from prose_runtime.report.run_json import dumps
     from prose_runtime.report.run_text import broken_text, error_text, usage_text, value_text
+    from prose_runtime.report.waiting_text import waiting_text
 
     if as_json:
         click.echo(dumps(result.as_json()))
@@ -263,7 +289,11 @@ def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bo
     for line in broken_text(result.as_json()["invariants"]):
         _say(line)
     error: ProseError | None = result.error
-    if error is not None:
+    if isinstance(error, Paused):
+        _say(f"paused: {error.message}" if not error.waiting else "paused: a person's answer is needed")
+        for line in waiting_text(error.waiting, record.run if record else None):
+            _say(line)
+    elif error is not None:
         _say(error_text(error))
     if record is not None and error is not None:
         for line in _edited(record, error, result.as_json()["calls"]):

@@ -52,13 +52,21 @@ def show(run: str, as_json: bool) -> None:
 @click.argument("run")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with everything that happened.")
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress.")
+@click.option(
+    "--answer",
+    "answers",
+    multiple=True,
+    metavar="[WHOSE=]TEXT",
+    help="Answer what the run waits for; WHOSE is a field, or the slot or step where several wait. "
+    "@FILE and - read the text.",
+)
 @click.option("--reask", is_flag=True, help="Ask again where the spec or the inputs changed since.")
 @limited
-def resume(run: str, as_json: bool, quiet: bool, reask: bool, **limits: Any) -> int:
+def resume(run: str, as_json: bool, quiet: bool, answers: tuple[str, ...], reask: bool, **limits: Any) -> int:
     """Go on with a run without asking anything again. RUN is a prefix of its name, or `last`."""
     from prose_runtime.cli.run import resume_run
 
-    return resume_run(journal(), run, given_limits(limits), as_json=as_json, quiet=quiet, reask=reask)
+    return resume_run(journal(), run, given_limits(limits), answers=answers, as_json=as_json, quiet=quiet, reask=reask)
 
 
 def _print_list(as_json: bool) -> None:

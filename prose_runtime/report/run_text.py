@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from prose_runtime.errors import CheckFailed, ProseError
+from prose_runtime.report.waiting_text import waiting_text
 from prose_runtime.text import Where
 from prose_runtime.values import to_json, to_text
 
@@ -100,6 +101,8 @@ def run_text(shown: Mapping[str, Any]) -> str:
     if error:
         place = f" ({error['file']}:{error['line']}:{error['column']})" if error.get("file") else ""
         lines.append(f"error: {error['message']}{place}")
+    if shown.get("waiting") and shown["status"] == "paused":
+        lines += waiting_text(shown["waiting"], shown["run"])
     if shown.get("result") is not None:
         lines += ["", value_text(shown["result"])]
     return "\n".join(lines)

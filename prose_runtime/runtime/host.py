@@ -16,6 +16,7 @@ from prose_runtime.runtime.admission import Admission
 from prose_runtime.runtime.javascript import wait_in_loop
 from prose_runtime.runtime.limits import Meter, exceeded
 from prose_runtime.runtime.steering import Steering, note_steps
+from prose_runtime.services.answers import Answered
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.dialogue import question
 from prose_runtime.services.pacing import time_for
@@ -33,7 +34,8 @@ class EditedError(RecordError):
 class LocalHost:
     """Runs in this process. ``record`` may be None: then nothing is kept and nothing can be resumed.
 
-    ``steering``: the wishes of the person watching. ``reask``: a recorded answer to another request is dropped and
+    ``steering``: the wishes of the person watching. ``answers``: by step, what people answer who were asked when the
+    run paused; those that are used are taken out. ``reask``: a recorded answer to another request is dropped and
     asked for again, instead of ending the run.
     """
 
@@ -44,12 +46,14 @@ class LocalHost:
         listeners: Sequence[Listener],
         *,
         steering: Steering | None = None,
+        answers: dict[str, Any] | None = None,
         reask: bool = False,
     ):
         self.record = record
         self.meter = meter
         self.listeners = listeners
         self.steering = steering or Steering()
+        self.answers = {} if answers is None else answers
         self.reask = reask
         self._notes: dict[str, str] = {}
         self._failed: dict[str, ServiceError] = {}
@@ -126,6 +130,8 @@ class LocalHost:
                 help="ask such steps again with `--reask`, or start a new run",
                 step=step,
             )
+        if step in self.answers:
+            return await self._live(step, digest, Answered(service.name, self.answers.pop(step)), request)
         return await self._live(step, digest, service, request)
 
     async def _noted_down(self, step: str, request: Request, kept: Answer | None) -> Request:

@@ -145,12 +145,14 @@ async def execute(
     journal: RunRecord | None = None,
     listeners: Sequence[Listener] = (),
     steering: Steering | None = None,
+    answers: dict[str, Any] | None = None,
     reask: bool = False,
 ) -> Result:
     """Run it. How it ended is in the result; only faults of this program itself raise.
 
     ``journal`` is an open record, new or of an earlier run to go on with; ``steering`` holds the wishes of the person
-    watching; ``reask`` allows asking again where an edited spec asks something else than is recorded.
+    watching; ``answers`` are those of people by step, and what is used is taken out; ``reask`` allows asking again
+    where an edited spec asks something else than is recorded.
     """
     make_room()
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
@@ -158,7 +160,7 @@ async def execute(
     watch = Watch(prepared.program, given_values(prepared), prepared.slots)
     meter = Meter(prepared.limits)
     heard: list[Listener] = [collector, watch, *_trace(prepared, journal), *listeners]
-    host = LocalHost(journal, meter, heard, steering=steering, reask=reask)
+    host = LocalHost(journal, meter, heard, steering=steering, answers=answers, reask=reask)
     try:
         await conduct(prepared, host, result)
     finally:

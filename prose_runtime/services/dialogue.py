@@ -54,7 +54,8 @@ async def answer(channel: Channel, request: Request, question: str, *, freely: b
 
 def takes_words(schema: Mapping[str, Any]) -> bool:
     """Whether any text is a value of a schema."""
-    return "string" in types_of(schema) and not schema.get("enum")
+    types = types_of(schema)
+    return (not types or "string" in types) and not schema.get("enum") and "const" not in schema
 
 
 async def _filled(channel: Channel, schema: Mapping[str, Any], said: str | None = None) -> dict[str, Any]:

@@ -1,0 +1,41 @@
+"""What a paused run waits for, for the person who goes on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from prose_runtime.services.typed import hint
+
+
+def waiting_text(waiting: Sequence[Mapping[str, Any]], run: str | None) -> list[str]:
+    """The open questions, and how each is answered. ``run`` is None for a run without a record."""
+    lines: list[str] = []
+    for question in waiting:
+        lines += ["", *(f"  {line}" for line in question["question"].splitlines())]
+        lines += [f"  needed: {', '.join(_needs(question))}"]
+    if run is not None and waiting:
+        lines += ["", "answer with:"]
+        lines += [f"  prose resume {run} --answer '{_address(question, waiting)}'" for question in waiting]
+        lines += ["  (@FILE and - read the text from a file or from standard input)"]
+    return lines
+
+
+def _address(question: Mapping[str, Any], waiting: Sequence[Mapping[str, Any]]) -> str:
+    """The text alone where only one waits, else with the target in front, or with the step where targets are alike."""
+    if len(waiting) == 1:
+        return "TEXT"
+    alike = [other for other in waiting if other["target"] == question["target"]]
+    return f"{question['target'] if len(alike) == 1 else question['step']}=TEXT"
+
+
+def _needs(question: Mapping[str, Any]) -> list[str]:
+    schema = question["schema"]
+    if schema is None:
+        return ["a text"]
+    fields = schema.get("properties")
+    if not fields:
+        return [hint(schema)]
+    required = schema.get("required", ())
+    optional = {name: "" if name in required else ", may be left out" for name in fields}
+    return [f"{name} ({hint(field)}{optional[name]})" for name, field in fields.items()]
