@@ -37,6 +37,9 @@ from prose_runtime.check.tables import Analysis, Demand
 __all__ = ["Bounds", "Fill", "Given", "Outside", "Range", "Site", "UnitFill", "formulas", "numbers"]
 
 
+MOST_WALKS = 5
+"""Walks after which what was found out has to hold."""
+
 EVERYTHING_SERVICES = Outside()
 """Every name beyond a spec means a service."""
 
@@ -124,15 +127,30 @@ def _bounds(unit: UnitFill, names: dict[str, Val], outside: Outside) -> Bounds:
         return _one_call(unit, outside)
     shared = Shared(outside)
     try:
-        exits = walked(unit, dict(names), shared, catching=False)
-    except Loosened:
-        shared = Shared(outside, wary=True)
-        exits = walked(unit, dict(names), shared, catching=False)
+        exits = _followed(unit, names, shared)
     except (TooInvolved, RecursionError):
         where = spec.source.where(spec.body.span if spec.body else spec.name_span)
         unknown = Range(ZERO, atom(Open("the program is too involved to be counted", where)))
         exits = {"normal": Exit(dict.fromkeys((CALLS, JUDGE, REQUESTS, CHAIN, WAIT), unknown), State(), NULL)}
     return _made(unit, exits, shared)
+
+
+def _followed(unit: UnitFill, names: dict[str, Val], shared: Shared) -> dict[str, Exit]:
+    """All ways out of a run; it is walked again, with less trust in lists or with more references, where that is due.
+
+    Raises:
+        TooInvolved: It comes to no end.
+    """
+    for _ in range(MOST_WALKS):
+        try:
+            exits = walked(unit, dict(names), shared, catching=False)
+        except Loosened:
+            shared.wary = True
+        else:
+            if shared.settled:
+                return exits
+        shared.begin_again()
+    raise TooInvolved
 
 
 def _made(unit: UnitFill, exits: Mapping[str, Exit], shared: Shared) -> Bounds:

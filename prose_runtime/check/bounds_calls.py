@@ -63,7 +63,7 @@ class Calls(Expressions):
         """Who may answer a call."""
         if target is None or target.kind in ("slot", "reference"):
             value = self._slot(target) if target is not None and target.kind == "slot" else self.value(expr)
-            found = [fill for basic in value if isinstance(basic, Ref | At) for fill in basic.fills]
+            found = self.shared.meant(value)
             if not found and target is not None and target.slot is not None:
                 found = list(self.unit.slots.get(target.slot.name, ()))
             return tuple(dict.fromkeys(found)) or (Fill(target.name if target else self.spelled(expr.span)),)

@@ -10,6 +10,7 @@ from prose_runtime.check.bounds_cost import CALLS, CHAIN, REQUESTS, WAIT, Exit, 
 from prose_runtime.check.bounds_formula import ZERO, Open, atom
 from prose_runtime.check.bounds_loops import Loops
 from prose_runtime.check.bounds_values import (
+    ANYTHING,
     NULL,
     UNKNOWN,
     Answer,
@@ -28,6 +29,7 @@ from prose_runtime.check.bounds_values import (
     joined,
     known,
     literal,
+    may_be_reference,
     size_of,
     val,
 )
@@ -45,6 +47,7 @@ def walked(unit: UnitFill, names: dict[str, Val], shared: Shared, *, catching: b
     body = spec.body
     walker = Loops(unit, shared)
     walker.catching = int(catching)
+    shared.refer(unit)
     shared.inside.append(spec)
     state = State(names, {}, None, walker.wary)
     _give_lists(unit, state, walker)
@@ -167,18 +170,21 @@ def run_unit(
         config[name] = _overridden(config[name], passed.get(name))
     inputs = {name: _overridden(literal(row.default), passed.get(name)) for name, row in declared.items()}
     inputs = {name: value for name, value in inputs.items() if name not in config}
+    shared.refer(unit)
     slots = slot_values(unit)
-    for name in slot_names:
-        refs = [basic for basic in passed.get(name, ()) if isinstance(basic, Ref | At) and basic.fills]
-        if refs:
-            slots[name] = frozenset(refs)
-    bound = {name: _fills(value) for name, value in slots.items()}
+    slots = {name: _slot(slots[name], passed.get(name, frozenset())) for name in slot_names}
+    bound = {name: tuple(shared.meant(value)) for name, value in slots.items()}
     inside = UnitFill(unit.analysis, bound, unit.config, unit.bare)
     return walked(inside, start(config, inputs, slots), shared, catching=catching)
 
 
-def _fills(value: Val) -> tuple[Any, ...]:
-    return tuple(fill for basic in value if isinstance(basic, Ref | At) for fill in basic.fills)
+def _slot(bound: Val, passed: Val) -> Val:
+    """What fills a slot: a reference, or a list of them, that is passed under its name, else what is bound to it."""
+    if any(may_be_reference(basic) for basic in passed):
+        return ANYTHING
+    refs = [basic for basic in passed if isinstance(basic, Row) or (isinstance(basic, Ref | At) and basic.fills)]
+    sure = len(refs) == len(passed) and not any(isinstance(basic, Row) for basic in refs)
+    return bound if not refs else frozenset(refs) if sure else joined(frozenset(refs), bound)
 
 
 def _overridden(default: Val, passed: Val | None) -> Val:

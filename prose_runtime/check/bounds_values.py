@@ -72,6 +72,15 @@ class Fill:
     spec: Spec | None = None
     service: str = ""
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What tells it apart from others, also when it was made anew."""
+        unit = self.unit
+        if unit is None:
+            return self.name, self.service, self.spec
+        slots = tuple((name, tuple(fill.key for fill in fills)) for name, fills in unit.slots.items())
+        return self.name, unit.analysis.spec, slots, json.dumps(unit.config, default=str), unit.bare
+
 
 # alternatives of a value
 
@@ -382,6 +391,11 @@ def _known_at(basic: At) -> tuple[bool, Any]:
     path = basic.path
     fixed = isinstance(path[0], KnownValue) and not any(isinstance(s, Element) or s == ANY_ELEMENT for s in path)
     return (True, values_at(path[0].value, path[1:])[0]) if fixed and not basic.fills else (False, None)
+
+
+def may_be_reference(basic: Basic) -> bool:
+    """Whether it may be a reference without being known as one; what a role answers never is."""
+    return isinstance(basic, Anything) or (isinstance(basic, Answer) and not basic.target)
 
 
 def truth(value: Val, state: State) -> bool | None:

@@ -42,6 +42,8 @@ from prose_runtime.check.bounds_values import (
     Num,
     Obj,
     Range,
+    Ref,
+    Row,
     State,
     Text,
     UnitFill,
@@ -54,6 +56,7 @@ from prose_runtime.check.bounds_values import (
     known,
     list_size,
     literal,
+    may_be_reference,
     numeric,
     size_of,
     truth,
@@ -96,7 +99,8 @@ class Shared:
     """What the walks of a spec and of all that it calls have in common.
 
     ``heavy`` notes what each loop and call of the outermost spec costs; ``outside`` knows what names mean
-    beyond the spec.
+    beyond the spec. ``references`` are all bindings that a value may stand for, ``guessed`` how many of them were
+    known when a value of which nothing is known was last called.
     """
 
     outside: Outside
@@ -106,6 +110,36 @@ class Shared:
     steps: int = 0
     inside: list[n.Spec] = field(default_factory=list)
     demands: dict[Any, Demand] = field(default_factory=dict)
+    references: dict[Any, Fill] = field(default_factory=dict)
+    guessed: int | None = None
+
+    def refer(self, unit: UnitFill) -> None:
+        """From here on, a value may stand for what fills a unit's slots."""
+        for fill in (fill for fills in unit.slots.values() for fill in fills):
+            self.references.setdefault(fill.key, fill)
+
+    def meant(self, value: Val) -> list[Fill]:
+        """The bindings that a value, or an element of it, may refer to: any of the run where nothing is known of it."""
+        found: dict[Fill, None] = {}
+        for basic in value:
+            if isinstance(basic, Ref | At):
+                found.update(dict.fromkeys(basic.fills))
+            elif isinstance(basic, Row):
+                found.update(dict.fromkeys(self.meant(basic.element)))
+            elif may_be_reference(basic):
+                self.guessed = len(self.references)
+                found.update(dict.fromkeys(self.references.values()))
+        return list(found)
+
+    def begin_again(self) -> None:
+        """Forget what a walk noted, for another one; what lists and references there are stays known."""
+        self.sites, self.heavy, self.inside = [], {}, []
+        self.guessed, self.steps = None, 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether all references of the run were known wherever one had to be guessed."""
+        return self.guessed is None or self.guessed == len(self.references)
 
 
 class Expressions:

@@ -29,9 +29,11 @@ def run_line(bounds: Bounds, max_calls: int | None, *, beside: int = 0) -> str:
     line = f"at most {_counted(calls, 'call')}"
     if judge:
         line += f", and {_counted(judge, 'question')} to the judge"
+    more = f"{requests:,.0f} requests with repairs and retries" if requests > calls + judge else ""
     if max_calls is not None and requests > max_calls:
-        line += f" ({requests:,.0f} requests with repairs and retries; limits.max_calls = {max_calls} stops it before)"
-    return line
+        stopped = f"limits.max_calls = {max_calls} stops it before"
+        more = f"{more}; {stopped}" if more else stopped
+    return f"{line} ({more})" if more else line
 
 
 def _unbounded(bounds: Bounds, max_calls: int | None) -> str:

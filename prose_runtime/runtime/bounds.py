@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from prose_runtime.check.bounds import Bounds, Fill, Given, Outside, UnitFill, numbers
+from prose_runtime.check.bounds_evaluate import Values, evaluate
 from prose_runtime.check.bounds_units import callee
 from prose_runtime.check.tables import Analysis
 from prose_runtime.nodes import Spec
-from prose_runtime.runtime.unit import Callee, FunctionCallee, UnitCallee
+from prose_runtime.runtime.unit import Callee, ContractMode, FunctionCallee, UnitCallee
 from prose_runtime.runtime.wiring import LocalWiring
 from prose_runtime.services.config import InstanceSettings
 from prose_runtime.values import ServiceRef, Value
@@ -70,3 +72,9 @@ def run_bounds(
 ) -> Bounds:
     """The bounds of a run with these slots, config and inputs."""
     return numbers(analysis, Given(config, inputs, fills(slots), complete=True), Wired(wiring))
+
+
+def most_requests(bounds: Bounds, contracts: ContractMode) -> int | None:
+    """How many requests a run makes at most, None when there is no bound or contracts ask the judge as well."""
+    high = evaluate(bounds.requests.high, Values())
+    return None if high is None or math.isinf(high) or contracts == "judge" else math.ceil(high)

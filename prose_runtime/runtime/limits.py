@@ -77,10 +77,12 @@ class Meter:
 
     ``calls`` and ``usage`` are of the whole run, recorded answers included; the bounds hold for what is asked now.
     ``unpriced`` are the models whose price is unknown although the cost is limited.
+    ``bound`` is how many requests the analysis of the program allows; None is no bound.
     """
 
-    def __init__(self, limits: Limits):
+    def __init__(self, limits: Limits, bound: int | None = None):
         self.limits = limits
+        self.bound = bound
         self.calls = 0
         self.usage = NO_USAGE
         self.unpriced: list[str] = []
@@ -88,9 +90,9 @@ class Meter:
         self._in_flight: Counter[str] = Counter()
         self._changed = asyncio.Event()
         self._budgets = [
-            _Budget(limit, measure, bound)
+            _Budget(limit, measure, most)
             for limit, measure in _MEASURES.items()
-            if (bound := getattr(limits, limit)) is not None
+            if (most := getattr(limits, limit)) is not None
         ]
 
     async def enter(self, service: str) -> None:
@@ -124,6 +126,8 @@ class Meter:
         bound = self.limits.max_calls
         if bound is not None and self._live_calls >= bound:
             raise exceeded("max_calls", self._live_calls, bound, f"{bound} calls were made")
+        if self.bound is not None and self._live_calls >= self.bound:
+            raise _beyond(self._live_calls, self.bound)
         for budget in self._budgets:
             budget.check()
 
@@ -143,6 +147,17 @@ class Meter:
         """Add a call of the run, which may come from its record."""
         self.calls += 1
         self.usage += usage
+
+
+def _beyond(value: int, bound: int) -> LimitExceeded:
+    """The error for more requests than the analysis allows: one of the two is wrong, and nothing more is spent."""
+    return LimitExceeded(
+        f"the run wants more than the {bound} requests that its program was found to make at most",
+        limit="bound",
+        value=value,
+        bound=bound,
+        help="this is a fault of prose-runtime, not of the spec: please report it with the spec",
+    )
 
 
 def exceeded(limit: str, value: float, bound: float, sentence: str) -> LimitExceeded:

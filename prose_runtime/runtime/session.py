@@ -18,7 +18,7 @@ from prose_runtime.errors import Cancelled, CheckFailed, Paused, ProseError, Run
 from prose_runtime.events import Listener, RunFinished, RunStarted, Status
 from prose_runtime.journal import RunRecord
 from prose_runtime.runtime import interpreter
-from prose_runtime.runtime.bounds import run_bounds
+from prose_runtime.runtime.bounds import most_requests, run_bounds
 from prose_runtime.runtime.delegate import config_defaults
 from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.inputs import check_inputs
@@ -158,7 +158,7 @@ async def execute(
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
     collector = ResultListener(result)
     watch = Watch(prepared.program, given_values(prepared), prepared.slots)
-    meter = Meter(prepared.limits)
+    meter = Meter(prepared.limits, most_requests(prepared.bounds, prepared.request.contracts))
     heard: list[Listener] = [collector, watch, *_trace(prepared, journal), *listeners]
     host = LocalHost(journal, meter, heard, steering=steering, answers=answers, reask=reask)
     try:

@@ -237,6 +237,7 @@ def holds(what: str, have: int, bound: Range, values: Values, completed: bool) -
 
 def compare(bounds: Bounds, values: Values, result: Result, seen: Seen) -> None:
     completed = result.error is None
+    assert getattr(result.error, "limit", None) != "bound", result.error
     holds("calls", sum(seen.calls.values()), bounds.calls, values, completed)
     holds("judge", seen.judged, bounds.judge, values, completed)
     holds("requests", result.requests, bounds.requests, values, completed)
