@@ -18,6 +18,7 @@ from prose_runtime.lsp.grammar_forms import rules
 from prose_runtime.lsp.words import FUNCTION_HELP, HELP, MODIFIER_HELP, SECTION_HELP, words
 from prose_runtime.resources import resource
 from prose_runtime.runtime.functions import FUNCTIONS
+from prose_runtime.syntax import tables
 from prose_runtime.syntax.names import KINDS, MODERN_KIND, RETIRED_KINDS, SECTIONS
 
 _PART = re.compile(r"(?P<open><!-- generated: (?P<name>[^\n]+?) -->\n).*?(?P<close><!-- end -->)", re.DOTALL)
@@ -116,7 +117,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
 
 
 def main() -> None:
-    """Write the generated parts of all pages anew."""
+    """Write the generated parts of all pages anew, and the tables of the grammar."""
+    tables.write()
     for page in pages():
         page.write_text(rendered(page.read_text(encoding="utf-8")), encoding="utf-8")
 

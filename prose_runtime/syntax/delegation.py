@@ -37,7 +37,7 @@ from prose_runtime.syntax.statements import Item, Part, StatementBuilder
 from prose_runtime.text import Source, Span
 
 if TYPE_CHECKING:
-    from lark import Tree
+    from prose_runtime.syntax.grammar import Tree
 
 Role = Literal["statement", "entry"]
 
@@ -150,10 +150,10 @@ class _Program:
             _report(self.source, line.span, found.position, job.role, self.out)
             job.children = self._jobs(line.children, "statement") if _holds_statements(self.text, line) else []
             return
-        if _depth(found) > MAX_TREE:
+        if _nests_too_deeply(found):
             self.out.error("too-deep", line.span, f"this nests deeper than {MAX_TREE} levels", "name the inner parts")
             return
-        job.tree, job.kind = found, str(found.data).rstrip("_")
+        job.tree, job.kind = found, found.data.rstrip("_")
         self._open(job, found)
 
     def _loose(self, job: _Job) -> bool:
@@ -190,7 +190,7 @@ class _Program:
         """Decide how the lines below are read."""
         lines = job.line.children
         first_stage = next((i for i, line in enumerate(lines) if line.stage), len(lines))
-        bodies = [part for part in tree.iter_subtrees() if part.data in _BODIES]
+        bodies = [part for part in tree.parts if part.data in _BODIES]
         job.owner = None if bodies else _last_call(tree)
         role: Role = "statement"
         if job.owner is not None or job.kind == "agent" or _waits_for_entries(tree):
@@ -209,7 +209,7 @@ class _Program:
                 self._join(job, below)
                 below = []
         job.children = self._jobs(below, role)
-        known = properties.known_to(str(job.owner.data) if job.owner is not None else job.kind)
+        known = properties.known_to(job.owner.data if job.owner is not None else job.kind)
         for child in job.children:
             key = loose.key_of(self.text, child.line.span)
             child.data = job.data or (known is not None and key is not None and key not in known)
@@ -304,7 +304,7 @@ class _Build:
         """Whether the lines below belong to the line: as its body, its inputs or its value."""
         tree = self.job.tree
         assert tree is not None
-        bodies = any(part.data in _BODIES for part in tree.iter_subtrees())
+        bodies = any(part.data in _BODIES for part in tree.parts)
         return bodies or self.job.owner is not None or self.job.kind == "agent" or _waits_for_value(tree)
 
     def _effect(self) -> Effect:
@@ -483,17 +483,19 @@ def _holds_statements(text: str, line: Line) -> bool:
     return text[line.end - 1] == ":" or layout.starts_statement(text, line.children[0].start)
 
 
-def _depth(tree: Tree[Any]) -> int:
+def _nests_too_deeply(tree: Tree[Any]) -> bool:
+    if len(tree.parts) <= MAX_TREE:
+        return False
     depths: dict[int, int] = {}
-    for part in tree.iter_subtrees():
+    for part in tree.parts:
         depths[id(part)] = 1 + max((depths[id(kid)] for kid in part.children if hasattr(kid, "data")), default=0)
-    return depths[id(tree)]
+    return depths[id(tree)] > MAX_TREE
 
 
 def _last_call(tree: Tree[Any]) -> Tree[Any] | None:
     """The call of a line that begins last: the one that takes the inputs below it."""
-    calls = [part for part in tree.iter_subtrees() if part.data in CALLS]
-    return max(calls, key=lambda part: part.meta.start_pos, default=None)
+    calls = [part for part in tree.parts if part.data in CALLS]
+    return max(calls, key=lambda part: part.start, default=None)
 
 
 def _waits_for_entries(tree: Tree[Any]) -> bool:
@@ -506,6 +508,6 @@ def _waits_for_value(tree: Tree[Any]) -> bool:
 
 def _reach(tree: Tree[Any], owner: Tree[Any], end: int) -> None:
     """Let a call and all that encloses it end behind its inputs."""
-    for part in tree.iter_subtrees():
-        if part is owner or any(kid.meta.end_pos == end for kid in part.children if hasattr(kid, "data")):
-            part.meta.end_pos = end
+    for part in tree.parts:
+        if part is owner or any(kid.end == end for kid in part.children if hasattr(kid, "data")):
+            part.end = end

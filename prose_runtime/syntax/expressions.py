@@ -36,7 +36,8 @@ from prose_runtime.syntax import properties, strings
 from prose_runtime.text import Source, Span
 
 if TYPE_CHECKING:
-    from lark import Token, Tree
+    from prose_runtime.syntax.grammar import Tree
+    from prose_runtime.syntax.lexer import Token
 
 _BACKOFF = ("none", "linear", "exponential")
 _PREDICATES = {
@@ -93,8 +94,7 @@ class Inputs:
 
 def span_of(tree: Tree[Any] | Token) -> Span:
     """Where a part of a parse tree stands."""
-    place: Any = tree.meta if hasattr(tree, "meta") else tree
-    return Span(place.start_pos, place.end_pos)
+    return Span(tree.start, tree.end)
 
 
 class ExpressionBuilder:
@@ -113,9 +113,9 @@ class ExpressionBuilder:
     def build(self, tree: Tree[Any]) -> Any:
         """What a parse tree means. A call that is ``owner`` gets the inputs ``below`` besides its own."""
         built: dict[int, Any] = {}
-        for part in tree.iter_subtrees():
+        for part in tree.parts:
             kids = [built[id(kid)] if hasattr(kid, "data") else kid for kid in part.children]
-            built[id(part)] = getattr(self, f"_on_{str(part.data).rstrip('_')}")(part, kids)
+            built[id(part)] = getattr(self, f"_on_{part.data.rstrip('_')}")(part, kids)
         return built[id(tree)]
 
     # values
@@ -148,7 +148,7 @@ class ExpressionBuilder:
         span = span_of(tree)
         if kids[0].type == "SINGLE_QUOTED":
             edits = tuple(Edit(Span(at, at + 1), '"') for at in (span.start, span.end - 1))
-            fix = Fix("Use double quotes", edits) if '"' not in kids[0] else None
+            fix = Fix("Use double quotes", edits) if '"' not in kids[0].text else None
             self.out.warning("single-quotes", span, "strings stand in double quotes", "write `\"` for `'`", fix=fix)
         return strings.template(self.source, span, self.out)
 

@@ -1,19 +1,21 @@
-"""One line of ProseScript into a parse tree, by the grammar in ``grammar/prosescript.lark``."""
+"""One line of ProseScript into a parse tree, by the grammar in ``grammar/prosescript.lark``.
+
+Lark makes the tables (``tables``); what walks along them is here, because a line is a few words and Lark's own parser
+spends most of its time on what nobody needs of such a line: numbers of lines and columns, and callbacks.
+"""
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
-from prose_runtime.resources import resource
+from prose_runtime.syntax import tables
+from prose_runtime.syntax.lexer import Lexer, NoToken, Terminals, Token
 from prose_runtime.text import Source, Span
 
-if TYPE_CHECKING:
-    from lark import Lark, Tree
-
 Start = Literal["statement", "entry", "expr", "clause"]
+Leaf = TypeVar("Leaf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,54 +25,103 @@ class Failure:
     position: int
 
 
-@cache
-def _lark() -> Lark:
-    """Build the parser once; lark is imported only when something is to be parsed."""
-    from lark import Lark
+@dataclass(slots=True, eq=False)
+class Tree(Generic[Leaf]):
+    """A rule of the grammar with what was read for it: trees, tokens, and None for what may be left out and is.
 
-    from prose_runtime.syntax.lexer import LineLexer
-
-    return Lark(
-        (resource("grammar") / "prosescript.lark").read_text(encoding="utf-8"),
-        parser="lalr",
-        lexer=LineLexer,
-        start=["statement", "entry", "expr", "clause"],
-        propagate_positions=True,
-        maybe_placeholders=True,
-        cache=_cache_file() or False,
-    )
-
-
-def _cache_file() -> str | None:
-    """Where the built tables are kept between runs; they save a quarter of a second at the start of each.
-
-    Lark stores them as a pickle and rebuilds them when they are stale or damaged. A pickle can run code, so the file
-    is used only in a folder that belongs to this user and that nobody else can write to.
+    ``parts`` are all trees of a whole line, those inside others before them; only the tree of the line has them.
     """
-    from platformdirs import user_cache_path
 
-    folder = user_cache_path("prose-runtime", appauthor=False)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.stat()
-    except OSError:
-        return None
-    own = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
-    return str(folder / "grammar.lark.cache") if own and os.access(folder, os.W_OK) else None
+    data: str
+    children: list[Any]
+    start: int
+    end: int
+    parts: list[Tree[Leaf]] = field(default_factory=list)
 
 
-def parse(source: Source, span: Span, start: Start) -> Tree[Any] | Failure:
+def parse(source: Source, span: Span, start: Start) -> Tree[Token] | Failure:
     """Read a span as one statement, entry, expression or clause. All positions are offsets of the file."""
-    from lark.exceptions import UnexpectedInput, UnexpectedToken
-
-    from prose_runtime.syntax.lexer import NoToken, Piece
-
-    parser = _lark()
+    terminals = _terminals()
+    lexer = Lexer(terminals, source.text, span.start, span.end)
     try:
-        return parser.parse(Piece(source.text, span.start, span.end), start=start)
+        return _Reading(terminals.tables, start).tree(lexer)
     except NoToken as stopped:
         return Failure(stopped.position)
-    except UnexpectedToken as stopped:
-        return Failure(span.end if stopped.token.type == "$END" else stopped.token.start_pos or 0)
-    except UnexpectedInput:
-        return Failure(span.end)
+
+
+@cache
+def _terminals() -> Terminals:
+    """The grammar, loaded when something is to be parsed."""
+    return Terminals(tables.load())
+
+
+class _Reading:
+    """Walks along the tables: what was read lies on stacks until a rule is complete."""
+
+    def __init__(self, of: tables.Tables, start: Start):
+        self.states = of.states
+        self.rules = of.rules
+        self.stack = [of.starts[start]]
+        self.end_state = of.ends[start]
+        self.values: list[Any] = []
+        self.places: list[tuple[int, int]] = []
+        self.parts: list[Tree[Token]] = []
+
+    def tree(self, lexer: Lexer) -> Tree[Token] | Failure:
+        """The tree of all that the lexer gives."""
+        while (token := lexer.next(self.stack[-1])) is not None:
+            state = self._complete(token.type)
+            if state is None:
+                return Failure(token.start)
+            self.stack.append(state)
+            self.values.append(token)
+            self.places.append((token.start, token.end))
+        self._complete(tables.END)
+        if self.stack[-1] != self.end_state:
+            return Failure(lexer.end)
+        root = self.values[0]
+        assert isinstance(root, Tree)
+        root.parts = self.parts
+        return root
+
+    def _complete(self, symbol: str) -> int | None:
+        """Complete rules until the symbol can be taken: the state behind it, or None when it cannot stand here."""
+        states, stack = self.states, self.stack
+        while True:
+            follows = states[stack[-1]].get(symbol)
+            if follows is None or follows >= 0:
+                return follows
+            rule = self.rules[-1 - follows]
+            if rule.size > 1 or not rule.through:
+                self._build(rule)
+            del stack[-rule.size :]
+            stack.append(states[stack[-1]][rule.origin])
+
+    def _build(self, rule: tables.Rule) -> None:
+        """Put the tree of a rule in the place of its parts."""
+        size = rule.size
+        given, places = self.values[-size:], self.places[-size:]
+        del self.values[-size:], self.places[-size:]
+        start, end = places[0][0], places[-1][1]
+        children: list[Any] = []
+        for place, inlined, empty in rule.kept:
+            if empty:
+                children += [None] * empty
+            value = given[place]
+            if not inlined:
+                children.append(value)
+            elif children:
+                children += value
+            else:  # what a repetition has gathered so far is carried on, not copied
+                children = value
+        if rule.empty:
+            children += [None] * rule.empty
+        self.places.append((start, end))
+        if not rule.data:
+            self.values.append(children)
+        elif rule.through and len(children) == 1:
+            self.values.append(children[0])
+        else:
+            tree: Tree[Token] = Tree(rule.data, children, start, end)
+            self.parts.append(tree)
+            self.values.append(tree)

@@ -1,37 +1,37 @@
 """Words and signs of one ProseScript line, read in the light of what the parser can take next.
 
-Lark's own contextual lexer compiles one large pattern for each parser state, which costs half a second at the first
-parse. This one compiles each terminal of the grammar once and tries those that the state accepts.
+A terminal of the grammar is tried only where the parser's state accepts it, so that a keyword is one where it can stand
+and a name elsewhere.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
 
-from lark import Token
-from lark.common import LexerConf
-from lark.lexer import Lexer, LexerState
+from prose_runtime.syntax.tables import Tables
 
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a file's text. Lark's own ``TextSlice`` counts the lines before it, which nobody needs here."""
-
-    text: str
-    start: int
-    end: int
-
-
-_Match = Callable[[str, int, int], "re.Match[str] | None"]
+Matcher = Callable[[str, int, int], "re.Match[str] | None"]
 
 _CAN_END_AN_ENTRY = frozenset(
     "NAME WORD CONSTANT NUMBER STRING SINGLE_QUOTED DISCRETION STATE _RPAR _RSQB _RBRACE".split()
 )
 _OPEN = frozenset(("_LPAR", "_LSQB", "_INDEX", "_LBRACE"))
 _CLOSE = frozenset(("_RPAR", "_RSQB", "_RBRACE"))
+
+
+@dataclass(slots=True, eq=False)
+class Token:
+    """A word or sign: the terminal that it is, its text, and where it stands in the file."""
+
+    type: str
+    text: str
+    start: int
+    end: int
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class NoToken(Exception):
@@ -42,72 +42,93 @@ class NoToken(Exception):
         self.position = position
 
 
-class LineLexer(Lexer):
-    """Tokens of a slice, with file-absolute positions.
+class Terminals:
+    """The terminals of the grammar, compiled when they are first tried."""
+
+    def __init__(self, tables: Tables):
+        self.tables = tables
+        self.blank: Matcher = re.compile(f"(?:{tables.blank})+").match
+        self._compiled: dict[str, Matcher] = {}
+        self._patterns = {terminal.name: terminal.pattern for terminal in tables.terminals}
+        self._tried: dict[tuple[int, str], list[tuple[str, Matcher]]] = {}
+
+    def matcher(self, name: str) -> Matcher:
+        """What finds a terminal at an offset."""
+        if name not in self._compiled:
+            self._compiled[name] = re.compile(self._patterns[name]).match
+        return self._compiled[name]
+
+    def tried(self, state: int, first: str) -> list[tuple[str, Matcher]]:
+        """The terminals that a state accepts and that can begin with a character, in the order of trying."""
+        found = self._tried.get((state, first))
+        if found is None:
+            row: Mapping[str, int] = self.tables.states[state]
+            found = [
+                (terminal.name, self.matcher(terminal.name))
+                for terminal in self.tables.terminals
+                if terminal.name in row and terminal.name != "_NL" and terminal.first in ("", first)
+            ]
+            self._tried[state, first] = found
+        return found
+
+
+class Lexer:
+    """The tokens of a part of a file's text, one after the other.
 
     Two things it knows that the grammar cannot say: a line break separates entries only inside brackets and behind
     a finished entry, and the ``in`` of ``record E in xs`` is no operator.
     """
 
-    __future_interface__ = 2
+    def __init__(self, terminals: Terminals, text: str, start: int, end: int):
+        self.terminals = terminals
+        self.text = text
+        self.position = start
+        self.end = end
+        self.depth = 0
+        self.record = False
+        self.previous = ""
 
-    def __init__(self, conf: LexerConf):
-        ordered = sorted(conf.terminals, key=lambda t: (-t.priority, -t.pattern.max_width, -len(t.pattern.value)))
-        self._matchers: dict[str, _Match] = {t.name: re.compile(t.pattern.to_regexp()).match for t in ordered}
-        blank = "|".join(conf.terminals_by_name[name].pattern.to_regexp() for name in conf.ignore)
-        self._skip: _Match = re.compile(f"(?:{blank})+").match
-        self._by_state: dict[int, list[tuple[str, _Match]]] = {}
-
-    def lex(self, lexer_state: LexerState, parser_state: Any) -> Iterator[Token]:
-        """Yield token after token; each depends on the state that the parser has reached by then.
+    def next(self, state: int) -> Token | None:
+        """The next token that a state of the parser can take; None at the end.
 
         Raises:
             NoToken: The parser can take nothing of what stands there.
         """
-        piece = cast(Piece, lexer_state.text)
-        position, depth, record, previous = piece.start, 0, False, ""
-        while True:
-            position, found = (
-                self._break(piece, position) if depth and previous in _CAN_END_AN_ENTRY else (position, None)
-            )
-            token = found or self._next(piece, position, parser_state, record and not depth)
-            if token is None:
-                return
-            previous, position = token.type, token.end_pos or piece.end
-            depth += (previous in _OPEN) - (previous in _CLOSE)
-            record = record or previous == "_RECORD"
-            if previous == "_COMMA_ARG" and depth:
-                token.type = "_COMMA"
-            yield token
-
-    def _break(self, piece: Piece, position: int) -> tuple[int, Token | None]:
-        match = self._matchers["_NL"](piece.text, position, piece.end)
-        return (match.end(), _token("_NL", match)) if match else (position, None)
-
-    def _next(self, piece: Piece, position: int, parser_state: Any, record: bool) -> Token | None:
-        skipped = self._skip(piece.text, position, piece.end)
-        if skipped:
-            position = skipped.end()
-        if position >= piece.end:
+        token = self._break() if self.depth and self.previous in _CAN_END_AN_ENTRY else None
+        token = token or self._read(state)
+        if token is None:
             return None
-        accepted = self._accepted(parser_state)
-        if record and (match := self._matchers["IN"](piece.text, position, piece.end)):
-            return _token("_RECORD_IN", match)
-        for name, matcher in accepted:
-            match = matcher(piece.text, position, piece.end)
+        self.position = token.end
+        kind = self.previous = token.type
+        if kind in _OPEN:
+            self.depth += 1
+        elif kind in _CLOSE:
+            self.depth -= 1
+        elif kind == "_RECORD":
+            self.record = True
+        elif kind == "_COMMA_ARG" and self.depth:
+            token.type = "_COMMA"
+        return token
+
+    def _break(self) -> Token | None:
+        match = self.terminals.matcher("_NL")(self.text, self.position, self.end)
+        return _token("_NL", match) if match else None
+
+    def _read(self, state: int) -> Token | None:
+        blank = self.terminals.blank(self.text, self.position, self.end)
+        position = blank.end() if blank else self.position
+        if position >= self.end:
+            return None
+        if self.record and not self.depth:
+            match = self.terminals.matcher("IN")(self.text, position, self.end)
+            if match:
+                return _token("_RECORD_IN", match)
+        for name, matcher in self.terminals.tried(state, self.text[position]):
+            match = matcher(self.text, position, self.end)
             if match:
                 return _token(name, match)
         raise NoToken(position)
 
-    def _accepted(self, parser_state: Any) -> list[tuple[str, _Match]]:
-        state = parser_state.position
-        known = self._by_state.get(state)
-        if known is None:
-            actions = parser_state.parse_conf.parse_table.states[state]
-            known = [(name, matcher) for name, matcher in self._matchers.items() if name in actions and name != "_NL"]
-            self._by_state[state] = known
-        return known
-
 
 def _token(kind: str, match: re.Match[str]) -> Token:
-    return Token(kind, match.group(), start_pos=match.start(), end_pos=match.end())
+    return Token(kind, match.group(), match.start(), match.end())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from prose_runtime.diagnostics import Collector, Edit, Fix, Secondary, did_you_mean
 from prose_runtime.nodes import Bullet, Fence, Section
@@ -96,7 +97,7 @@ class _Reader:
         self.fences: list[Fence] = []
 
     def read(self, blocks: Sequence[MarkdownBlock]) -> Outline:
-        for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        for block, following in zip_longest(blocks, blocks[1:]):
             if block.kind == "heading":
                 self._heading(block)
             elif block.fence is not None:

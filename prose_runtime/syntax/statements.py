@@ -57,7 +57,8 @@ from prose_runtime.syntax.outer import trimmed
 from prose_runtime.text import Source, Span
 
 if TYPE_CHECKING:
-    from lark import Token, Tree
+    from prose_runtime.syntax.grammar import Tree
+    from prose_runtime.syntax.lexer import Token
 
 MODES = ("all", "first", "any")
 FAILURES = ("fail-fast", "continue", "ignore")

@@ -278,6 +278,12 @@ def test_the_file_gives_the_name_that_the_head_lacks():
     assert check("", "a/b.md")[0].name == "b"
 
 
+@pytest.mark.parametrize("text", ["---\n", "---\n---\n", "---\nname: t\nkind: function\n---\n", "\n\n", "#"])
+def test_a_file_without_a_body_has_a_tree(text):
+    spec, _ = parse(Source("t.md", text))
+    assert spec.name == "t"
+
+
 def test_a_broken_head_does_not_hide_the_rest():
     spec, diagnostics = check(SPAR.replace("kind: pattern", "kind: pattern\nmore: [x"))
     assert [code for _, code, _ in diagnostics] == ["bad-frontmatter"]

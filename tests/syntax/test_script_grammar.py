@@ -1,63 +1,58 @@
-"""The built grammar is kept between runs, and nothing depends on it being there."""
+"""The tables of the grammar: they belong to its text, and nothing depends on the file with them."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import json
 from pathlib import Path
 
 import pytest
 
-from support.commands import ROOT
+from prose_runtime.syntax import grammar, tables
+from prose_runtime.text import Source
 
-PROGRAM = """
-from prose_runtime.diagnostics import Collector
-from prose_runtime.syntax.delegation import parse_block
-from prose_runtime.text import Source, Span
-
-source = Source("a.prose", "let x = 1")
-print(type(parse_block(source, Span(0, 9), Collector(source)).statements[0]).__name__)
-"""
-
-
-def parsed(cache: Path) -> str:
-    """What a fresh process reads, with its cache in this folder."""
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return done.stdout.strip() + done.stderr
+LINES = (
+    "let x = call critic(draft: draft, notes: [a, {b: 1}]) if score >= 0.5 else null",
+    "record (a or b) in xs",
+    "let x = [1,,2]",
+    "call",
+)
 
 
-def test_the_tables_are_kept_and_used_again(tmp_path: Path) -> None:
-    assert parsed(tmp_path) == "Bind"
-    kept = next((tmp_path / "prose-runtime").iterdir())
-    written = kept.stat().st_mtime_ns
-    assert parsed(tmp_path) == "Bind"
-    assert kept.stat().st_mtime_ns == written
+def test_the_tables_are_those_of_the_grammar() -> None:
+    kept = (tables.resource("grammar") / "prosescript.json").read_text(encoding="utf-8")
+    assert kept == tables.rendered(), "run python -m prose_runtime.lsp.reference"
 
 
-def test_damaged_tables_are_built_again(tmp_path: Path) -> None:
-    assert parsed(tmp_path) == "Bind"
-    kept = next((tmp_path / "prose-runtime").iterdir())
-    for content in (b"", b"nonsense", kept.read_bytes()[:5000]):
-        kept.write_bytes(content)
-        assert parsed(tmp_path) == "Bind"
+def read() -> list[object]:
+    grammar._terminals.cache_clear()
+    source = Source("a.prose", "\n".join(LINES))
+    return [grammar.parse(source, source.line_span(number), "statement") for number in range(1, len(LINES) + 1)]
 
 
-def test_a_folder_that_others_can_write_to_is_not_trusted(tmp_path: Path) -> None:
-    folder = tmp_path / "prose-runtime"
-    folder.mkdir()
-    folder.chmod(0o777)
-    assert parsed(tmp_path) == "Bind"
-    assert list(folder.iterdir()) == []
+@pytest.mark.parametrize("content", ["", "nonsense", "[]", None, json.dumps({"grammar": 1})])
+def test_tables_that_are_missing_damaged_or_of_another_grammar_are_made_anew(
+    content: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [str(tree) for tree in read()]
+    text = (tables.resource("grammar") / "prosescript.lark").read_text(encoding="utf-8")
+    (tmp_path / "prosescript.lark").write_text(text, encoding="utf-8")
+    if content is not None:
+        (tmp_path / "prosescript.json").write_text(content, encoding="utf-8")
+    monkeypatch.setattr(tables, "resource", lambda name: tmp_path)
+    assert [str(tree) for tree in read()] == expected
+    grammar._terminals.cache_clear()
 
 
-def test_no_folder_is_needed(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    assert parsed(blocked) == "Bind"
+def test_a_tree_names_its_parts_from_the_inside_out() -> None:
+    tree = read()[0]
+    assert isinstance(tree, grammar.Tree)
+    assert tree.data == "bind"
+    assert tree.parts[-1] is tree
+    assert (tree.start, tree.end) == (0, len(LINES[0]))
+    seen: set[int] = set()
+    for part in tree.parts:
+        assert all(id(kid) in seen for kid in part.children if isinstance(kid, grammar.Tree))
+        seen.add(id(part))
 
 
 def test_the_grammar_is_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
