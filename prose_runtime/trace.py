@@ -42,6 +42,7 @@ SOURCE = "source"
 """The name of the rows that keep the text of a spec: ``file`` and ``text``."""
 
 _LEFT_OUT = frozenset({"output", "result"})
+_FIELDS = {kind: [field.name for field in fields(kind) if field.name not in _LEFT_OUT] for kind in NAMES}
 
 
 class TraceListener:
@@ -63,11 +64,8 @@ class TraceListener:
 
 def as_row(event: Event) -> dict[str, Any]:
     """An event as JSON: its name as ``event``, then its fields; a place is an object of file, line and column."""
-    row: dict[str, Any] = {"event": NAMES[type(event)]}
-    for field in fields(event):
-        if field.name not in _LEFT_OUT:
-            row[field.name] = _plain(getattr(event, field.name))
-    return row
+    kind = type(event)
+    return {"event": NAMES[kind], **{name: _plain(getattr(event, name)) for name in _FIELDS[kind]}}
 
 
 def _plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -218,6 +219,10 @@ def run_to_end(
 ) -> Result:
     """Execute a run. The first Ctrl-C ends it cleanly, the second ends this process at once."""
     from prose_runtime.runtime.session import execute
+
+    # A run keeps what it makes until it ends: looking through it for garbage again and again only takes time.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
     async def work() -> Result:
         task = asyncio.ensure_future(

@@ -20,8 +20,8 @@ class Admission:
         self._paces: dict[str, Pace] = {}
 
     @asynccontextmanager
-    async def of(self, service: Service, request: Request) -> AsyncIterator[Request]:
-        """Wait for room and yield the request to make; what it cost is to be told to the meter within.
+    async def of(self, service: Service, request: Request) -> AsyncIterator[Pace | None]:
+        """Wait for room and yield the pace of the service; what the request cost is to be told to the meter.
 
         A service that waits for a person takes no room.
 
@@ -31,7 +31,7 @@ class Admission:
         if getattr(service, "patient", False):
             self._meter.check()
             self._meter.begin()
-            yield request
+            yield None
             return
         pace = self._pace(service)
         async with pace.place():
@@ -39,7 +39,7 @@ class Admission:
             try:
                 await self._meter.enter(service.name)
                 try:
-                    yield request.with_(pace=pace)
+                    yield pace
                 finally:
                     self._meter.leave(service.name)
             finally:

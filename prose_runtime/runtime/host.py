@@ -11,7 +11,7 @@ from typing import Any
 
 from prose_runtime.errors import Paused, ProseError, RecordError, ServiceError
 from prose_runtime.events import Event, Listener, Warned
-from prose_runtime.journal import Answer, RunRecord
+from prose_runtime.journal import Answer, Redactor, RunRecord
 from prose_runtime.runtime.admission import Admission
 from prose_runtime.runtime.javascript import wait_in_loop
 from prose_runtime.runtime.limits import Meter, exceeded
@@ -19,7 +19,7 @@ from prose_runtime.runtime.steering import Steering, note_steps
 from prose_runtime.services.answers import Answered
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.dialogue import question
-from prose_runtime.services.pacing import time_for
+from prose_runtime.services.pacing import Pace, time_for
 from prose_runtime.services.retrying import spent
 from prose_runtime.services.shape import shape_of
 from prose_runtime.values import Usage, to_json
@@ -58,6 +58,7 @@ class LocalHost:
         self._notes: dict[str, str] = {}
         self._failed: dict[str, ServiceError] = {}
         self._admission = Admission(meter)
+        self._secrets = Redactor()
 
     def emit(self, event: Event) -> None:
         """Tell each listener."""
@@ -116,15 +117,15 @@ class LocalHost:
             RecordError: The answer cannot be kept.
         """
         kept = self.record.answer(step) if self.record else None
-        if kept is None or kept.kind == "open":
+        if kept is None or kept.reopened:
             await self.steering.ready()
         request = await self._noted_down(step, request, kept)
-        digest = digest_of(service.name, request)
+        digest = digest_of(service.name, request, self._secrets)
         if kept is not None and kept.digest == digest:
             _pass_over(kept, service, request)
-            if kept.kind != "open":
+            if not kept.reopened:
                 return self._replay(kept)
-        elif kept is not None and kept.kind != "open" and not self.reask:
+        elif kept is not None and not kept.reopened and not self.reask:
             raise EditedError(
                 f"step {step} was recorded with another request: the spec, its inputs or its bindings were edited",
                 help="ask such steps again with `--reask`, or start a new run",
@@ -138,7 +139,7 @@ class LocalHost:
         """The request with the note that the person watching gives it, or gave it when it was first asked."""
         steps = note_steps(step)
         given = next((note for place in steps if (note := self._note_at(place)) is not None), None)
-        fresh = kept is None or kept.kind == "open"
+        fresh = kept is None or kept.reopened
         if given is None and fresh and (given := self.steering.take(request.target)) is not None:
             self._notes[steps[-1]] = given
             await self._keep(Answer(steps[-1], "", "event", given, ""))
@@ -160,9 +161,9 @@ class LocalHost:
 
     async def _live(self, step: str, digest: str, service: Service, request: Request) -> Reply:
         try:
-            async with self._admission.of(service, request) as admitted:
+            async with self._admission.of(service, request) as pace:
                 await self.steering.ready()
-                reply = await self._timed(service, admitted)
+                reply = await self._timed(service, request, pace)
                 self._metered(step, service, reply.usage, reply.model)
         except Paused as pause:
             pause.waiting = pause.waiting or [_question(step, request)]
@@ -170,10 +171,13 @@ class LocalHost:
         except ServiceError as error:
             self._metered(step, service, spent(error), None)
             error.service = error.service or service.name
-            await self._keep(Answer(step, digest, "error", _error_to(error), service.name, _usage_to(spent(error))))
+            self._secrets.error(error)
+            usage, parts = _usage_to(spent(error)), parts_of(request)
+            await self._keep(Answer(step, digest, "error", _error_to(error), service.name, usage, parts=parts))
             raise self._noted(step, error) from error.__cause__
-        value = to_json(reply.value)
-        await self._keep(Answer(step, digest, "reply", value, service.name, _usage_to(reply.usage), reply.model))
+        value = self._secrets.value(to_json(reply.value))  # now: a run that goes on sees what the record holds
+        usage, parts = _usage_to(reply.usage), parts_of(request)
+        await self._keep(Answer(step, digest, "reply", value, service.name, usage, reply.model, parts=parts))
         return Reply(value, reply.usage, reply.model)
 
     def _metered(self, step: str, service: Service, usage: Usage, model: str | None) -> None:
@@ -199,12 +203,13 @@ class LocalHost:
         ended |= {_call(error.step)} if error.step else set()
         self.record.reopen([step for step in list(self.record.answers) if _call(step) in ended])
 
-    async def _timed(self, service: Service, request: Request) -> Reply:
+    async def _timed(self, service: Service, request: Request, pace: Pace | None) -> Reply:
         """Wait for a service as long as a call may take. One that waits for a person, or has a bound of its own,
         is not bounded here.
         """
         own = getattr(service, "patient", False) or getattr(service, "timeout", None)
-        async with time_for(service.name, None if own else self.meter.limits.call_timeout, request) as timed:
+        seconds = None if own else self.meter.limits.call_timeout
+        async with time_for(service.name, seconds, request, pace) as timed:
             return await service(timed)
 
     async def _keep(self, answer: Answer) -> None:
@@ -230,22 +235,38 @@ def _question(step: str, request: Request) -> dict[str, Any]:
     }
 
 
-def digest_of(service: str, request: Request) -> str:
-    """A digest of all that decides an answer: the service's name and what it is told."""
-    content = json.dumps([service, request.content()], ensure_ascii=False, sort_keys=True, default=str)
+def digest_of(service: str, request: Request, secrets: Redactor | None = None) -> str:
+    """A digest of all that decides an answer: the service's name and what it is told, secrets left out."""
+    content = _canonical([service, request.content()])
+    content = secrets.text(content) if secrets else content
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def parts_of(request: Request) -> dict[str, str]:
+    """Digests of what a request says, by the names that a person knows it by: each input, prompt, job, ..."""
+    content = request.content()
+    inputs = {f"the input `{name}`": value for name, value in content.pop("inputs").items()}
+    said = {f"its {name}": value for name, value in content.items() if value}
+    return {name: _short(_canonical(value)) for name, value in {**said, **inputs}.items()}
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def _short(text: str) -> str:
+    return hashlib.blake2s(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def _pass_over(kept: Answer, service: Service, request: Request) -> None:
     """A script has given this answer already; what has to be asked for again may have been mended in it."""
     skip = getattr(service, "skip", None)
     if skip is not None:
-        skip(request, _answer_of(kept) if kept.kind == "open" else None)
+        skip(request, _answer_of(kept) if kept.reopened else None)
 
 
 def _answer_of(kept: Answer) -> Reply | ServiceError:
-    failed = isinstance(kept.value, dict) and kept.value.keys() == _error_to(ServiceError("")).keys()
-    return _error_from(kept.value) if failed else Reply(kept.value)
+    return _error_from(kept.value) if kept.kind == "error" else Reply(kept.value)
 
 
 def _usage_to(usage: Usage) -> dict[str, Any]:

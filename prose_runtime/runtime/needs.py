@@ -9,6 +9,7 @@ from pathlib import Path
 
 from prose_runtime.check.declared import needed_names
 from prose_runtime.errors import UsageError
+from prose_runtime.journal import protect
 from prose_runtime.nodes import Spec
 
 SKILL_PLACES = ("skills/{}/SKILL.md", "skills/{}.md", ".claude/skills/{}/SKILL.md", ".agents/skills/{}/SKILL.md")
@@ -18,12 +19,14 @@ SKILL_PLACES = ("skills/{}/SKILL.md", "skills/{}.md", ".claude/skills/{}/SKILL.m
 def check_needs(specs: Iterable[Spec], root: Path, environment: Mapping[str, str] | None = None) -> None:
     """Look whether all is there that specs declare to need; ``root`` is the folder of the project.
 
-    Of an environment variable only its presence is looked at; its value is neither read on nor shown.
+    Of an environment variable only its presence is looked at; its value is hidden wherever it shows.
 
     Raises:
         UsageError: Something is missing; all of it is named.
     """
     given = os.environ if environment is None else environment
+    specs = list(specs)
+    protect(name for spec in specs for name in needed_names(spec, "environment"))
     faults = list(dict.fromkeys(fault for spec in specs for fault in _missing(spec, root, given)))
     if faults:
         raise UsageError(

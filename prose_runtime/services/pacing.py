@@ -66,14 +66,17 @@ def _now() -> float:
 
 
 @asynccontextmanager
-async def time_for(name: str, seconds: float | None, request: Request) -> AsyncIterator[Request]:
-    """The time that a call to a service may take; None is any. Yields the request to make in it.
+async def time_for(
+    name: str, seconds: float | None, request: Request, pace: Pace | None = None
+) -> AsyncIterator[Request]:
+    """The time that a call to a service may take; None is any. Yields the request to make in it, at that
+    pace.
 
     Pauses before another try do not count: they are the server's or our own doing, and visible. Raises
     ``ServiceError`` of kind ``timeout``.
     """
     if seconds is None:
-        yield request
+        yield request if pace is None else request.with_(pace=pace)
         return
     clock = asyncio.timeout(seconds)
 
@@ -84,7 +87,7 @@ async def time_for(name: str, seconds: float | None, request: Request) -> AsyncI
 
     try:
         async with clock:
-            yield request.with_(on_retry=waiting)
+            yield request.with_(on_retry=waiting, pace=pace or request.pace)
     except TimeoutError as error:
         if not clock.expired():
             raise

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import ProseError, ServiceError, UsageError
+from prose_runtime.journal import protect
 from prose_runtime.services.api import AsyncFunction, Reply, Request, Service
 from prose_runtime.services.pacing import time_for
 from prose_runtime.services.settings import ServiceSettings
@@ -56,6 +57,7 @@ def create(name: str, settings: ServiceSettings) -> Service:
     command = missing_extra(provider)
     if command is not None:
         raise UsageError(f"service `{name}`: provider `{provider}` is not installed", help=f"install it: {command}")
+    protect([settings.key_env] if settings.key_env else [], settings.base_url)
     service = _factory(name, entry)(settings.model_copy(update={"name": name}))
     bounds = (settings.timeout, settings.max_concurrency, settings.max_requests_per_minute)
     return service if bounds == (None, None, None) else BoundService(service, *bounds)

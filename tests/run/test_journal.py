@@ -13,12 +13,13 @@ import sys
 import threading
 import time
 from contextlib import closing
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import pytest
 
 from prose_runtime.errors import ProseError, RecordError, UsageError
-from prose_runtime.journal import Answer, Journal, RunRecord
+from prose_runtime.journal import Answer, Journal, RunRecord, runs
 
 
 @pytest.fixture
@@ -60,7 +61,8 @@ def test_reopened_answers_stay_open(journal: Journal) -> None:
     record.reopen(["a", "never kept"])
     record.close()
     again = journal.open("last")
-    assert {step: kept.kind for step, kept in again.answers.items()} == {"a": "open", "b": "reply"}
+    assert {step: kept.reopened for step, kept in again.answers.items()} == {"a": True, "b": False}
+    assert again.answers["a"].kind == "reply"
     again.close()
 
 
@@ -192,6 +194,74 @@ def test_a_newer_format_is_refused_with_the_reason(journal: Journal) -> None:
         assert "upgrade" in str(caught.value.help)
 
 
+def test_a_file_of_the_first_format_is_brought_to_this_one(journal: Journal) -> None:
+    journal.folder.mkdir()
+    with closing(sqlite3.connect(journal.file)) as db:
+        db.executescript(FIRST_FORMAT)
+    assert [(row.run, row.calls) for row in journal.list()] == [("20260101-000000-aaaa", 3)]
+    assert journal.trace("last") == []
+    record = journal.open("last")
+    assert [(a.step, a.kind, a.value, a.reopened) for a in record.answers.values()] == [
+        ("a", "reply", "x", False),
+        ("b", "error", {"message": "m", "kind": "k", "service": "s", "retry_after": None}, True),
+        ("c", "reply", {"n": 1}, True),
+    ]
+    keep(record, answer("d"))
+    record.close()
+
+
+def test_runs_are_in_the_order_of_their_making_though_the_clock_was_set_back(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Back(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime(2001, 1, 1, tzinfo=tz)
+
+    journal.create("first", {}).close()
+    monkeypatch.setattr(runs, "datetime", Back)
+    record = journal.create("second", {})
+    keep(record, answer("a"))
+    record.close()
+    assert [row.spec for row in journal.list()] == ["second", "first"]
+    assert journal.open("last").run == record.run
+
+
+def test_the_record_is_private_to_the_user(journal: Journal) -> None:
+    before = os.umask(0)
+    try:
+        journal.folder.mkdir()
+        record = journal.create("s", {})
+        keep(record, answer("a"))
+        modes = {path.name: path.stat().st_mode & 0o777 for path in journal.folder.iterdir()}
+        record.close()
+    finally:
+        os.umask(before)
+    assert journal.folder.stat().st_mode & 0o777 == 0o700
+    assert {mode for name, mode in modes.items() if name != ".gitignore"} == {0o600}
+
+
+@pytest.mark.parametrize("cut", range(0, 101, 10))
+def test_a_torn_write_loses_no_more_than_itself(journal: Journal, tmp_path: Path, cut: int) -> None:
+    record = journal.create("s", {})
+    for step in "abcdef":
+        keep(record, answer(step, "x" * 3000))
+    torn = tmp_path / "torn"
+    torn.mkdir()
+    for name in ("runs.db", "runs.db-wal"):  # without the index in shared memory, as after a loss of power
+        data = (journal.folder / name).read_bytes()
+        length = len(data) * cut // 100 if name.endswith("wal") else len(data)
+        (torn / name).write_bytes(data[:length])
+    record.close()
+    after = Journal(torn)
+    if after.list():
+        again = after.open("last")
+        assert "abcdef".startswith("".join(again.answers))
+        keep(again, answer("z"))
+        again.close()
+    after.create("next", {}).close()
+
+
 def test_a_file_that_is_being_made_holds_nothing_yet(journal: Journal) -> None:
     journal.folder.mkdir()
     journal.file.touch()
@@ -217,6 +287,18 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
         assert "--no-record" in str(caught.value.help)
 
 
+FIRST_FORMAT = """
+PRAGMA user_version=1;
+create table run(run text primary key, spec text not null, request text not null, started text not null,
+                 status text, calls integer, result text);
+create table answer(run text not null, step text not null, digest text not null, kind text not null,
+                    value text not null, service text not null, usage text, model text, primary key(run, step));
+insert into run values('20260101-000000-aaaa', 's', '{}', '2026-01-01T00:00:00Z', 'failed', null, null);
+insert into answer values('20260101-000000-aaaa', 'a', 'd', 'reply', '"x"', 's', null, null);
+insert into answer values('20260101-000000-aaaa', 'b', 'd', 'open',
+                          '{"message":"m","kind":"k","service":"s","retry_after":null}', 's', null, null);
+insert into answer values('20260101-000000-aaaa', 'c', 'd', 'open', '{"n":1}', 's', null, null);
+"""
 PROLOGUE = """
 import asyncio, os, sys
 from pathlib import Path
