@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from prose_runtime import nodes as n
@@ -61,7 +62,19 @@ def _of_block(name: str, facts: Facts) -> Signature | None:
     if not isinstance(definition, n.BlockDef):
         return None
     names = [parameter.id for parameter in definition.params]
-    return Signature(names, list(names), closed=True)
+    settled = set(_defaulted(definition.body))
+    return Signature(names, [name for name in names if name not in settled], closed=True)
+
+
+def _defaulted(body: n.Block) -> Iterator[str]:
+    """The names that a body begins with giving a value when they are absent."""
+    for statement in body.statements:
+        value = statement.value if isinstance(statement, n.ExprStatement) else None
+        test = value.branches[0].condition.test if isinstance(value, n.If) else None
+        expr = test.expr if isinstance(test, n.Clause) else None
+        if not isinstance(expr, n.Predicate) or expr.op != "absent" or not isinstance(expr.subject, n.Name):
+            return
+        yield expr.subject.id
 
 
 def _of_spec(spec: n.Spec, facts: Facts) -> Signature:

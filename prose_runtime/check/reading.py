@@ -98,7 +98,7 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         "duplicate-name",
         "error",
         "Two declarations of one name",
-        does="Reports a slot, config item, output or component whose name is taken already.",
+        does="Reports a slot, config item, output, component, agent, block, alias or `input` whose name is taken.",
         why="A name means one thing.",
         example="- `writer`\n- `writer`",
         instead="- `writer`\n- `editor`",

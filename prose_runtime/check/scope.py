@@ -80,7 +80,7 @@ class Scopes:
 
     Attributes:
         made: The patterns of the names that a loop makes, such as ``research_{}``.
-        start: Names in scope at the start and the node that declares each (None for ``config``).
+        start: Names in scope at the start and the node that declares each (None for ``config`` and made names).
         inputs: Declared and undeclared inputs by name, in order.
         undeclared: The uses that made an input of a name that no section declares.
         root: The frame of the delegation.
@@ -206,9 +206,21 @@ def _find_undeclared(found: Scopes, uses: Iterable[Use], defaulted: Collection[s
 
 
 def _settle(found: Scopes) -> None:
+    _name_made(found)
     for node, frame in found.frames.items():
         if isinstance(node, n.Template | n.Condition | n.Clause):
             found.visible[node] = found.known_in(frame)
+
+
+def _name_made(found: Scopes) -> None:
+    """A name such as ``research_ai`` that ``research_{}`` can have made is in scope when nothing else binds it."""
+    if not found.made:
+        return
+    family = re.compile("|".join(".+".join(map(re.escape, pattern.split("{}"))) for pattern in sorted(found.made)))
+    read = {use.name.id for use in found.uses if use.kind != "target"}
+    for name in filter(family.fullmatch, sorted(read - found.start.keys())):
+        if not found.bound_anywhere(name):
+            found.start[name] = None
 
 
 class _Walker:
@@ -355,7 +367,8 @@ class _Walker:
 
     def output(self, node: n.Output, frame: Frame, kind: UseKind) -> None:
         self.visit(node.value, frame)
-        self.note(frame, node.name, "assign", node, node.value)
+        if not (isinstance(node.value, n.Name) and node.value.span == node.name.span):  # `output x` binds nothing
+            self.note(frame, node.name, "assign", node, node.value)
 
     def session(self, node: n.Session, frame: Frame, kind: UseKind) -> None:
         self.note(frame, node.name, "session", node)

@@ -21,6 +21,8 @@ _SIMPLER = (
     ("(STRING | SINGLE_QUOTED)", "STRING"),
     ("part*", "[options]"),
     ("_COMMA?", ""),
+    ("[TIMES] ", ""),
+    ("(_ARROW expr)*", ""),
 )
 """What the grammar has to spell out, and what that comes to for a reader."""
 
@@ -41,6 +43,7 @@ _SHOWN: Mapping[str, str] = {
     "DISCRETION": "**text**",
     "FUNCTION": "function",
     "names": "name, ...",
+    "params": "name, ...",
     "note": "with note E",
     "member": "name: E",
     "argument": "[name:] E",
@@ -49,6 +52,8 @@ _SHOWN: Mapping[str, str] = {
     "END_COLON": ":",
     "ASSIGN": "=",
     "_ARROW": "->",
+    "BARE_WHILE": "while",
+    "BARE_UNTIL": "until",
     "_DASH": "-",
     "_INDEX": "[",
     "_RECORD_IN": "in",

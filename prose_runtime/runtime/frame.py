@@ -119,3 +119,14 @@ class Frame:
             for name in branch.made:
                 self.make(name, branch.names.get(name), result=name in branch.results)
             self.memory.join(branch.memory)
+
+    @staticmethod
+    def made_twice(branches: Iterable[Frame]) -> str | None:
+        """A name that more than one of these branches made: which value it has would be chance."""
+        seen: set[str] = set()
+        for branch in branches:
+            twice = next((name for name in branch.made if name in seen), None)
+            if twice is not None:
+                return twice
+            seen.update(branch.made)
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from prose_runtime.errors import RunFailed
 from prose_runtime.nodes import Bind, Block, Destructure, ForEach, Name, Node, Parallel, ParallelOptions, Repeat
 from prose_runtime.runtime.concurrency import Outcome, run_all, run_until
 from prose_runtime.runtime.constructs import construct
@@ -36,6 +37,7 @@ class Branches:
 
         Raises:
             ProseError: The first failure, or the last one when too few branches succeed.
+            RunFailed: Two branches made one name.
         """
         wanted = await self._wanted()
         if wanted is None:
@@ -43,6 +45,9 @@ class Branches:
         else:
             self.outcomes = await run_until(self.runs, wanted)
         finished = [f for f, o in zip(self.frames, self.outcomes, strict=True) if o.status == "done"]
+        if twice := Frame.made_twice(finished):
+            where = self.act.unit.program.where(self.options.span)
+            raise RunFailed(f"two branches make the name `{twice}`", kind="value", where=where, step=self.act.path)
         self.act.frame.join(finished)
 
     async def _wanted(self) -> int | None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from prose_runtime.diagnostics import Collector, Edit, Fix
 from prose_runtime.nodes import (
     Argument,
+    Bind,
     Block,
     Effect,
     Expr,
@@ -26,8 +27,8 @@ from prose_runtime.nodes import (
     Name,
     Node,
     ObjectExpr,
-    Pipeline,
-    Stage,
+    Output,
+    Return,
 )
 from prose_runtime.syntax import conditions, grammar, layout, loose, messages, properties, splitting
 from prose_runtime.syntax.expressions import CALLS, Pair
@@ -46,7 +47,7 @@ MAX_TREE = 300
 
 _BODIES = frozenset(
     "if_block choice repeat for_ loop parallel parallel_repeat parallel_for try_ do_block elif else_ catch finally_ "
-    "option stage block".split()
+    "option stage block bare_loop".split()
 )
 _PART_KINDS = {
     "elif": "if",
@@ -54,6 +55,10 @@ _PART_KINDS = {
     "catch": "try",
     "finally": "try",
     "option": "choice",
+}
+_FLOWS = {
+    "stage": ("stage", "write the list before it: `xs | map:`"),
+    "onward": ("`->`", "write the value before it: `A -> B`"),
 }
 _FIRST_WORD = re.compile(r"[|A-Za-z_]+")
 
@@ -164,7 +169,7 @@ class _Program:
             return True
         opens = self.text[line.end - 1] == ":" and line.children and self._is_data(line.children[0])
         words = trimmed(self.text, Span(line.start, line.end - 1)) if opens else line.span
-        job.result = loose.effect(self.text, words) if job.role == "statement" else None
+        job.result = loose.effect_as_value(self.text, words) if job.role == "statement" else None
         if job.result is None:
             return False
         job.kind = "effect"
@@ -213,7 +218,12 @@ class _Program:
         for child in job.children:
             key = loose.key_of(self.text, child.line.span)
             child.data = job.data or (known is not None and key is not None and key not in known)
+        arrow: Line | None = None
         for line in lines[first_stage:]:
+            if arrow is not None and not line.stage:
+                arrow.children.append(line)  # what stands behind an arrow belongs to what it leads to
+                continue
+            arrow = line if self.text.startswith("->", line.start) else None
             # Behind the stages of an input stand further inputs.
             after: Role = "statement" if line.stage else role
             job.children.append(_Job(line, after, job.children, len(job.children)))
@@ -252,10 +262,9 @@ class _Program:
     def orphan(self, job: _Job) -> None:
         """Report a part without the construct that it belongs to."""
         span = job.line.span
-        if job.kind == "stage":
-            self.out.error(
-                "orphan-clause", span, "this stage belongs to no value", "write the list before it: `xs | map:`"
-            )
+        if job.kind in _FLOWS:
+            what, help_ = _FLOWS[job.kind]
+            self.out.error("orphan-clause", span, f"this {what} belongs to no value", help_)
             return
         word = "else if" if job.kind == "elif" and job.word == "else" else job.kind
         owner = _PART_KINDS[job.kind]
@@ -278,7 +287,7 @@ class _Build:
         if job.kind == "data":
             return
         if job.kind == "effect":
-            job.result = (ExprStatement(span=(effect := self._effect()).span, value=effect),)
+            job.result = (self._with_effect(),)
             return
         if job.tree is None:
             span = job.line.span
@@ -291,11 +300,11 @@ class _Build:
             left = self.program.statements([c for c in job.children if not c.taken]) if not self._used else ()
             job.result = (built, *left)
         elif isinstance(built, Pair):
-            job.result = self._completed(built)
+            job.result = self._completed(built, builder)
         else:
             job.result = built
         for stage in job.children:
-            if stage.kind == "stage" and not stage.taken:
+            if stage.kind in _FLOWS and not stage.taken:
                 self.program.orphan(stage)
                 stage.taken = True
 
@@ -307,12 +316,17 @@ class _Build:
         bodies = any(part.data in _BODIES for part in tree.parts)
         return bodies or self.job.owner is not None or self.job.kind == "agent" or _waits_for_value(tree)
 
-    def _effect(self) -> Effect:
-        """An effect with the inputs that stand below it."""
-        effect: Effect = self.job.result
+    def _with_effect(self) -> Node:
+        """The statement of an effect, which has the inputs that stand below it."""
+        held: Effect | Bind | Return | Output = self.job.result
+        effect = held if isinstance(held, Effect) else held.value
+        assert isinstance(effect, Effect)
         args = tuple(self._arguments())
         end = max([effect.span.end, *(arg.span.end for arg in args)])
-        return replace(effect, span=Span(effect.span.start, end), args=args)
+        effect = replace(effect, span=Span(effect.span.start, end), args=args)
+        if isinstance(held, Effect):
+            return ExprStatement(span=effect.span, value=effect)
+        return replace(held, span=Span(held.span.start, end), value=effect)
 
     # inputs and other entries
 
@@ -350,16 +364,12 @@ class _Build:
         )
 
     def _below(self) -> list[_Job]:
-        return [child for child in self.job.children if child.kind != "stage"]
+        return [child for child in self.job.children if child.kind not in _FLOWS]
 
-    def _completed(self, pair: Pair) -> Pair:
-        """An input whose value stands on the lines below it."""
+    def _completed(self, pair: Pair, builder: StatementBuilder) -> Pair:
+        """An input with all of its value, which may stand on the lines below it, or go on there."""
         if pair.value is not None:
-            stages = self.stages()
-            if not stages:
-                return pair
-            span = Span(pair.value.span.start, stages[-1].span.end)
-            return Pair(pair.span, pair.key, pair.key_span, Pipeline(span=span, source=pair.value, stages=stages))
+            return replace(pair, value=builder.whole(pair.value))
         value = self._data(f"`{pair.key}`", pair.key_span)
         return Pair(Span(pair.span.start, value.span.end), pair.key, pair.key_span, value)
 
@@ -449,16 +459,18 @@ class _Build:
                 break
         return found
 
-    def stages(self) -> tuple[Stage, ...]:
-        """The pipeline stages below or behind the line; they are taken."""
-        found: list[Stage] = []
-        below = [child for child in self.job.children if child.kind == "stage" and not child.taken]
+    def stages(self) -> tuple[Part, ...]:
+        """The lines below or behind the line that go on with its value; they are taken."""
+        found: list[Part] = []
+        below = [child for child in self.job.children if child.kind in _FLOWS and not child.taken]
         for other in chain(below, self._behind()):
             part = other.result
-            if not isinstance(part, Part) or part.stage is None:
+            if not isinstance(part, Part) or part.kind not in _FLOWS:
                 break
+            if part.kind == "onward" and self.job.role == "entry" and other.siblings is self.job.siblings:
+                break  # an arrow behind the properties of a session goes on with the session
             other.taken = True
-            found.append(part.stage)
+            found.append(part)
         return tuple(found)
 
     def _behind(self) -> Iterator[_Job]:

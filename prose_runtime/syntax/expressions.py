@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from prose_runtime.syntax.grammar import Tree
     from prose_runtime.syntax.lexer import Token
 
+FUNCTIONS = frozenset("len min max sum range join split lower upper trim short round keys values json group".split())
+"""The small functions of LANGUAGE.md section 3."""
+
 _BACKOFF = ("none", "linear", "exponential")
 _PREDICATES = {
     "has": "has",
@@ -175,13 +178,13 @@ class ExpressionBuilder:
         return Pair(span_of(tree), key, span_of(token), value)
 
     def _on_function(self, tree: Tree[Any], kids: list[Any]) -> FunctionCall | Call:
-        """A small function; with inputs by name it is a call, as of a program that was imported."""
+        """A small function; any other name is that of something to call, as in the oldest dialect."""
         token, *given = kids
         args = tuple(arg.argument() if isinstance(arg, Pair) else arg for arg in given if arg is not None)
-        if any(arg.name is not None for arg in args):
-            return Call(span=span_of(tree), target=self.name(token), args=args)
-        values = tuple(arg.value for arg in args)
-        return FunctionCall(span=span_of(tree), name=str(token), name_span=span_of(token), args=values)
+        if str(token) in FUNCTIONS and not any(arg.name is not None for arg in args):
+            values = tuple(arg.value for arg in args)
+            return FunctionCall(span=span_of(tree), name=str(token), name_span=span_of(token), args=values)
+        return Call(span=span_of(tree), target=self.name(token), args=args)
 
     def _on_group(self, tree: Tree[Any], kids: list[Any]) -> Group:
         return Group(span=span_of(tree), source=kids[0], field=str(kids[1]))
@@ -282,10 +285,13 @@ class ExpressionBuilder:
         return Call(span=span_of(tree), target=target, args=self._args(tree, inputs), spread=spread)
 
     def _on_arrow(self, tree: Tree[Any], kids: list[Any]) -> Expr:
-        """``A -> B``: B with the value of A as its context, or as its first input when it is a call."""
-        left: Expr = kids[0]
-        right: Expr = kids[1]
-        span, start = span_of(tree), Span(left.span.start, left.span.start)
+        """``A -> B``."""
+        return self.onward(kids[0], kids[1])
+
+    def onward(self, left: Expr, right: Expr) -> Expr:
+        """B of ``A -> B``, with the value of A as its context, or as its first input when it is a call."""
+        start = Span(left.span.start, left.span.start)
+        span = Span(left.span.start, max(left.span.end, right.span.end))
         if isinstance(right, Session | Ask):
             passed = Argument(span=left.span, name="context", name_span=start, value=left)
             return replace(right, span=span, args=(passed, *right.args))

@@ -37,7 +37,7 @@ _CONDITION = re.compile(
     rf"(?:(?:(?:let|const)[ \t]+)?{NAME}[ \t]*=[ \t]*|return[ \t]+)?"
     r"(?:if|elif|else[ \t]+if|loop[ \t]+(?:until|while)|choice)[ \t*](?![ \t]*=)"
 )
-_JOINS = re.compile(r"(?:and|or)(?![\w-])|->")
+_JOINS = re.compile(r"(?:and|or)(?![\w-])")
 _ENDS_OPEN = re.compile(r"(?:[ \t](?:and|or|not|in|-|->)|[+/%<>]|(?<!\*)\*|[=!<>]=)\Z")
 _OPENER = re.compile(rf"[ \t]*(?:(?:let|const)[ \t]+.*=|return|emit|throw|{NAME}(?:\.{NAME})*[ \t]*[:=])[ \t]*\Z")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -48,7 +48,7 @@ class Line:
     """A logical line from its first character to its last, comment and blanks left out.
 
     ``broken``: it holds a string or bracket that never closes, which has been reported. ``stage``: it starts with
-    ``|`` and so goes on with the value of a line above.
+    ``|`` or ``->`` and so goes on with the value of a line above.
     """
 
     start: int
@@ -93,7 +93,7 @@ class _Scanner:
                 continue
             self.refuse_tab(position, first)
             line = Line(first, first, width(self.text[position:first]))
-            line.stage = self.text[first] == "|"
+            line.stage = self.text[first] == "|" or self.text.startswith("->", first)
             position = _LogicalLine(self, line).read()
             found.append(line)
         return found

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+from typing import Literal
 
-from prose_runtime.nodes import Effect, Expr, Template
+from prose_runtime.nodes import Bind, Effect, Expr, Name, Output, Return, Template
 from prose_runtime.syntax.expressions import Pair
 from prose_runtime.syntax.messages import STATEMENTS, WORDS
 from prose_runtime.syntax.statements import Item
@@ -20,6 +21,7 @@ _ASSIGNS = re.compile(r"[^\"]*\s=\s")
 _SENTENCE_ENDS = (".", "!", "?", ",", ";", ":")
 _MOST_WORDS = 16
 _LONGEST = 2000
+_SHORTEST = 3
 
 
 def key_of(text: str, span: Span) -> str | None:
@@ -61,6 +63,38 @@ def effect(text: str, span: Span) -> Effect | None:
     if said.count(" ") >= _MOST_WORDS or any(re.match(slip.pattern, line) for slip in STATEMENTS):
         return None
     return Effect(span=span, name=match["word"], name_span=Span(*match.span("word")), text=said)
+
+
+_HOLDS = re.compile(
+    r"(?:(?P<keyword>let|const)[ \t]+)?(?P<name>[A-Za-z_](?:[\w-]*\w)?)[ \t]*=(?!=)[ \t]*"
+    r"|(?P<leave>return)[ \t]+"
+    r"|output[ \t]+(?P<output>[A-Za-z_](?:[\w-]*\w)?)[ \t]*=(?!=)[ \t]*"
+)
+
+
+def effect_as_value(text: str, span: Span) -> Effect | Bind | Return | Output | None:
+    """``let x = escalate topic to the owner`` and the like: an effect whose answer is used. Plain effects, too.
+
+    A word that the file gives a value somewhere is no effect's: an operator is missing behind it.
+    """
+    held = _HOLDS.match(text, span.start, span.end)
+    if held is None:
+        return effect(text, span)
+    found = effect(text, Span(held.end(), span.end))
+    if found is None or len(found.name) < _SHORTEST or found.text.startswith(("if ", "else ")):
+        return None
+    if re.search(rf"(?<![\w-]){re.escape(found.name)}(?![\w-])\s*(?:=(?!=)|:|`|\()", text):
+        return None
+    if held["leave"]:
+        return Return(span=span, value=found)
+    group = "output" if held["output"] else "name"
+    name = Name(span=Span(*held.span(group)), id=held[group])
+    if held["output"]:
+        return Output(span=span, name=name, value=found)
+    keyword: Literal["let", "const"] | None = (
+        "let" if held["keyword"] == "let" else "const" if held["keyword"] else None
+    )
+    return Bind(span=span, keyword=keyword, target=name, value=found)
 
 
 def _meant(word: str) -> bool:

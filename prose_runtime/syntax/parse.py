@@ -8,7 +8,7 @@ from typing import Any
 
 from prose_runtime.diagnostics import Collector, Diagnostic, Edit, Fix
 from prose_runtime.errors import UnreadableFile
-from prose_runtime.nodes import Block, Fence, Section, Spec
+from prose_runtime.nodes import Agent, Block, BlockDef, Fence, Input, Section, Spec, Use
 from prose_runtime.syntax.delegation import parse_block
 from prose_runtime.syntax.fixtures import read_expectations, read_fixtures
 from prose_runtime.syntax.frontmatter import read_frontmatter
@@ -65,6 +65,7 @@ def parse(source: Source) -> tuple[Spec, list[Diagnostic]]:
         spec = _bare(source, "program" if source.path.endswith(".prose") else "")
     elif source.path.endswith(".prose"):
         spec = _bare(source, "program", parse_block(source, Span(0, len(source.text)), out))
+        _check_definitions(spec.body, out)
         _name_dialect(source, spec.body, out)
     else:
         spec = _parse_markdown(source, out)
@@ -81,6 +82,14 @@ def _name_dialect(source: Source, body: Block | None, out: Collector) -> None:
         "a `.prose` file is a program of the oldest dialect",
         "today it is a function in a `.prose.md` file: this text in a fence labelled prose, under ### Execution",
     )
+
+
+def _check_definitions(body: Block | None, out: Collector) -> None:
+    """Agents, blocks, aliases and inputs are collected before anything runs: a second one of a name would be lost."""
+    if body is not None:
+        nodes = [node for node in body.walk() if isinstance(node, Agent | BlockDef | Input | Use)]
+        named = [node.alias if isinstance(node, Use) else node.name for node in nodes]
+        distinct(((name.id, name.span) for name in named), out, "name")
 
 
 def _bare(source: Source, kind: str, body: Block | None = None) -> Spec:
@@ -146,6 +155,7 @@ def _spec(source: Source, area: Area, out: Collector, *, kind: str, name_span: S
     distinct(named, out, "name")
     taken = {name for name, _ in named}
     body, javascript = _program(source, area, kind, name_span, out)
+    _check_definitions(body, out)
     more |= _test(source, area, out) if kind == "test" else {}
     return Spec(
         source=source,

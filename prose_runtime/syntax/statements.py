@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from prose_runtime.diagnostics import Collector, Edit, Fix, did_you_mean
@@ -51,7 +52,7 @@ from prose_runtime.nodes import (
     Try,
     Use,
 )
-from prose_runtime.syntax import conditions, properties, strings
+from prose_runtime.syntax import conditions, parameter_text, properties, strings
 from prose_runtime.syntax.expressions import ExpressionBuilder, Inputs, Pair, span_of
 from prose_runtime.syntax.outer import trimmed
 from prose_runtime.text import Source, Span
@@ -67,15 +68,16 @@ _SECONDS = {"ms": 0.001, "milli": 0.001, "s": 1, "m": 60, "h": 3600}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A line that belongs to the construct above it: ``elif``, ``else``, ``catch``, ``finally``, ``option``, ``|``."""
+    """A line that goes on with what is above it: ``elif``, ``else``, ``catch``, ``finally``, ``option``, stages."""
 
-    kind: Literal["elif", "else", "catch", "finally", "option", "stage"]
+    kind: Literal["elif", "else", "catch", "finally", "option", "stage", "onward"]
     span: Span
     block: Block
     condition: Condition | None = None
     var: Name | None = None
     label: str = ""
     stage: Stage | None = None
+    onward: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,8 @@ class Surroundings(Protocol):
     def clauses(self, *kinds: str) -> list[Part]:
         """The parts of these kinds that follow directly; they are taken."""
 
-    def stages(self) -> tuple[Stage, ...]:
-        """The pipeline stages below or behind the line; they are taken."""
+    def stages(self) -> tuple[Part, ...]:
+        """The lines below or behind the line that go on with its value; they are taken."""
 
 
 class StatementBuilder(ExpressionBuilder):
@@ -125,12 +127,15 @@ class StatementBuilder(ExpressionBuilder):
         super().__init__(source, out, partial(conditions.read, source, out=out))
         self.around = around
 
-    def _value(self, value: Expr) -> Expr:
-        """A value with the pipeline stages that go on with it."""
-        stages = self.around.stages()
-        if not stages:
-            return value
-        return Pipeline(span=Span(value.span.start, stages[-1].span.end), source=value, stages=stages)
+    def whole(self, value: Expr) -> Expr:
+        """A value with the pipeline stages and arrows that go on with it."""
+        for is_stage, parts in groupby(self.around.stages(), lambda part: part.stage is not None):
+            if is_stage:
+                stages = tuple(part.stage for part in parts if part.stage is not None)
+                value = Pipeline(span=Span(value.span.start, stages[-1].span.end), source=value, stages=stages)
+            else:
+                value = reduce(self.onward, (target for part in parts for target in part.onward), value)
+        return value
 
     def _reach(self, tree: Tree[Any], *inner: Node | None) -> Span:
         """The span of a line's construct, up to the end of all that belongs to it."""
@@ -156,7 +161,7 @@ class StatementBuilder(ExpressionBuilder):
         target = self._target(left)
         if target is None:
             return self._invalid(tree)
-        full = self._value(given)
+        full = self.whole(given)
         return Bind(span=self._reach(tree, full), keyword=keyword, target=target, value=full)
 
     def _target(self, left: Expr) -> Name | MadeName | Field | Index | Destructure | None:
@@ -180,11 +185,11 @@ class StatementBuilder(ExpressionBuilder):
         return Invalid(span=span, text=self.source.slice(span))
 
     def _on_return(self, tree: Tree[Any], kids: list[Any]) -> Return:
-        value = self._value(kids[0]) if kids[0] is not None else None
+        value = self.whole(kids[0]) if kids[0] is not None else None
         return Return(span=self._reach(tree, value), value=value)
 
     def _on_throw(self, tree: Tree[Any], kids: list[Any]) -> Throw:
-        value = self._value(kids[0]) if kids[0] is not None else None
+        value = self.whole(kids[0]) if kids[0] is not None else None
         return Throw(span=self._reach(tree, value), value=value)
 
     def _on_break(self, tree: Tree[Any], kids: list[Any]) -> Break:
@@ -194,7 +199,7 @@ class StatementBuilder(ExpressionBuilder):
         return Continue(span=span_of(tree))
 
     def _on_emit(self, tree: Tree[Any], kids: list[Any]) -> Emit:
-        value = self._value(kids[0])
+        value = self.whole(kids[0])
         return Emit(span=self._reach(tree, value), value=value)
 
     def _on_record(self, tree: Tree[Any], kids: list[Any]) -> Append:
@@ -224,8 +229,22 @@ class StatementBuilder(ExpressionBuilder):
         value = int(seconds) if seconds == int(seconds) else seconds
         return Sleep(span=span_of(tree), seconds=Constant(span=span_of(kids[0]), value=value))
 
+    def _on_onward(self, tree: Tree[Any], kids: list[Any]) -> Part:
+        span = span_of(tree)
+        return Part("onward", span, Block(span=span, statements=()), onward=tuple(kids))
+
+    def _on_named(self, tree: Tree[Any], kids: list[Any]) -> Bind:
+        """``ask "text" as name``: the value's name stands behind it."""
+        value, name = kids[0], self.name(kids[1])
+        place = Span(self.source.text.rindex("as", 0, name.span.start), name.span.end)
+        edits = (Edit(Span(value.span.start, value.span.start), f"let {name.id} = "), Edit(place, ""))
+        message = f"the name `{name.id}` stands behind its value"
+        fix = Fix("Put the name first", edits)
+        self.out.warning("name-behind", place, message, f"write `let {name.id} = ...`", fix=fix)
+        return Bind(span=self._reach(tree, value), keyword="let", target=name, value=self.whole(value))
+
     def _on_expr_statement(self, tree: Tree[Any], kids: list[Any]) -> ExprStatement:
-        value = self._value(kids[0])
+        value = self.whole(kids[0])
         return ExprStatement(span=self._reach(tree, value), value=value)
 
     # definitions
@@ -251,7 +270,20 @@ class StatementBuilder(ExpressionBuilder):
 
     def _on_block(self, tree: Tree[Any], kids: list[Any]) -> BlockDef:
         body = self._body(tree, kids, "block")
-        return BlockDef(span=self._reach(tree, body), name=self.name(kids[0]), params=kids[1] or (), body=body)
+        params = kids[1] or ()
+        given = tuple(default for _, default in params if default is not None)
+        if given:
+            start = min(default.span.start for default in given)
+            body = Block(span=Span(start, max(start, body.span.end)), statements=(*given, *body.statements))
+        names = tuple(name for name, _ in params)
+        return BlockDef(span=self._reach(tree, body), name=self.name(kids[0]), params=names, body=body)
+
+    def _on_params(self, tree: Tree[Any], kids: list[Any]) -> tuple[parameter_text.Parameter, ...]:
+        return tuple(kids)
+
+    def _on_param(self, tree: Tree[Any], kids: list[Any]) -> parameter_text.Parameter:
+        said = span_of(kids[1]) if kids[1] is not None else None
+        return parameter_text.read(span_of(tree), self.name(kids[0]), said, kids[3], self.out)
 
     def _on_names(self, tree: Tree[Any], kids: list[Any]) -> tuple[Name, ...]:
         return tuple(self.name(kid) for kid in kids)
@@ -262,7 +294,7 @@ class StatementBuilder(ExpressionBuilder):
         return Input(span=span_of(tree), name=self.name(kids[0]), text=plain)
 
     def _on_output(self, tree: Tree[Any], kids: list[Any]) -> Output:
-        value = self._value(kids[2]) if kids[2] is not None else self.name(kids[0])
+        value = self.whole(kids[2]) if kids[2] is not None else self.name(kids[0])
         return Output(span=self._reach(tree, value), name=self.name(kids[0]), value=value)
 
     def _on_gate(self, tree: Tree[Any], kids: list[Any]) -> Bind:
@@ -347,15 +379,23 @@ class StatementBuilder(ExpressionBuilder):
         return Part("option", self._reach(tree, body), body, label=label)
 
     def _on_repeat(self, tree: Tree[Any], kids: list[Any]) -> Repeat:
-        var, _ = self._head_parts(kids[1:-1], "repeat", counter=True)
+        self._times(kids[1])
+        var, _ = self._head_parts(kids[2:-1], "repeat", counter=True)
         body = self._body(tree, kids, "repeat")
         return Repeat(span=self._reach(tree, body), count=kids[0], body=body, var=var)
 
     def _on_parallel_repeat(self, tree: Tree[Any], kids: list[Any]) -> Repeat:
-        var, settings = self._head_parts(kids[1:-1], "parallel", counter=True)
+        self._times(kids[1])
+        var, settings = self._head_parts(kids[2:-1], "parallel", counter=True)
         options = self._parallel_options(tree, settings)
         body = self._body(tree, kids, "parallel repeat")
         return Repeat(span=self._reach(tree, body), count=kids[0], body=body, var=var, parallel=options)
+
+    def _times(self, word: Token | None) -> None:
+        if word is not None:
+            place = span_of(word)
+            fix = Fix("Leave it out", (Edit(Span(place.start - 1, place.end), ""),))
+            self.out.warning("repeat-times", place, f"`{word}` says nothing", "write `repeat N:`", fix=fix)
 
     def _on_for(self, tree: Tree[Any], kids: list[Any]) -> ForEach:
         _, settings = self._head_parts(kids[4:-1], "loop")
@@ -373,10 +413,20 @@ class StatementBuilder(ExpressionBuilder):
         )
 
     def _on_loop(self, tree: Tree[Any], kids: list[Any]) -> Loop:
-        var, settings = self._head_parts(kids[2:-1], "loop", counter=True)
         kind: Literal["until", "while"] | None = None
         if kids[0] is not None:
             kind = "until" if kids[0].type == "UNTIL" else "while"
+        return self._loop(tree, kids, kind)
+
+    def _on_bare_loop(self, tree: Tree[Any], kids: list[Any]) -> Loop:
+        place = span_of(kids[0])
+        kind: Literal["until", "while"] = "until" if kids[0].type == "BARE_UNTIL" else "while"
+        fix = Fix("Write `loop`", (Edit(Span(place.start, place.start), "loop "),))
+        self.out.warning("bare-loop", place, f"`{kind}` stands behind `loop`", f"write `loop {kind} C:`", fix=fix)
+        return self._loop(tree, kids, kind)
+
+    def _loop(self, tree: Tree[Any], kids: list[Any], kind: Literal["until", "while"] | None) -> Loop:
+        var, settings = self._head_parts(kids[2:-1], "loop", counter=True)
         condition = self.condition(span_of(kids[1])) if kids[1] is not None else None
         body = self._body(tree, kids, "loop")
         span = self._reach(tree, body)
@@ -505,12 +555,12 @@ class StatementBuilder(ExpressionBuilder):
 
     def _on_item(self, tree: Tree[Any], kids: list[Any]) -> Item:
         place = span_of(tree)
-        value = self._value(kids[0]) if kids[0] is not None else self.around.value_below()
+        value = self.whole(kids[0]) if kids[0] is not None else self.around.value_below()
         value = value or Constant(span=Span(place.end, place.end), value=None)
         return Item(Span(place.start, max(place.end, value.span.end)), value)
 
     def _on_bare(self, tree: Tree[Any], kids: list[Any]) -> Expr:
-        return self._value(kids[0])
+        return self.whole(kids[0])
 
 
 def _spelt(value: Expr) -> str | None:

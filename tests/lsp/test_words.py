@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from prose_runtime.check.arguments import MODIFIERS
-from prose_runtime.check.rules.unknown_function import FUNCTIONS
 from prose_runtime.lsp.words import FUNCTION_HELP, HELP, MODIFIER_HELP, SECTION_HELP, words
+from prose_runtime.syntax.expressions import FUNCTIONS
 from prose_runtime.syntax.names import SECTIONS
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from prose_runtime.check.checker import check_path
+from prose_runtime.errors import RunFailed
 from support.oldest import asked, faults, program, run, scripted
 
 
@@ -126,7 +128,7 @@ def test_a_made_name_that_no_path_has_made_is_null(tmp_path: Path) -> None:
         ('apply "patch"', "unknown-effect", ["prose.yml"]),
         ("revert the_last_change", "unknown-effect", ["prose.yml"]),
         ('session "a" -> 3', "arrow-target", ["session", "call"]),
-        ("let x = helper(3)", "unknown-function", ["helper"]),
+        ("let x = helpr(3)", "unknown-function", ["helpr"]),
         ("retrun 3", "syntax", ["return"]),
     ],
 )
@@ -155,3 +157,95 @@ def test_a_detect_fix_recheck_loop_ends_at_its_bound(tmp_path: Path) -> None:
     """
     judge = {"provider": "script", "replies": [{"verdict": False, "reason": "r"}], "repeat": True}
     assert run(program(tmp_path, text, j=judge), {"max_attempts": 4}).value == {"tries": 4}
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "want"),
+    [
+        ("let r = 0\nrepeat 3 times:\n  r = r + 1", "repeat-times", 3),
+        ("let r = parallel repeat 2 times as i:\n  i", "repeat-times", [1, 2]),
+        ("let r = 0\nwhile r < 3 (max: 9):\n  r = r + 1", "bare-loop", 3),
+        ("let r = 0\nuntil r is at least 3 (max: 9) as n:\n  r = n + 1", "bare-loop", 3),
+        ('block f(x: "text", y: number[]):\n  return [x, y]\nlet r = do f(1, [2])', "parameter-text", [1, [2]]),
+        ("block f(x, y = 2):\n  return [x, y]\nlet r = do f(1)", "parameter-default", [1, 2]),
+        ("block f(x, y = 2):\n  return [x, y]\nlet r = do f(1, false)", "parameter-default", [1, False]),
+        ('session "A" as r', "name-behind", "A"),
+        ("block f(x):\n  return x\nlet r = f(3)", "", 3),
+        ("block f():\n  return 4\nlet r = f()", "", 4),
+    ],
+)
+def test_spellings_of_other_languages_are_read_and_told_of(tmp_path: Path, body: str, code: str, want: Any) -> None:
+    path = program(tmp_path, f"{body}\noutput r = r\n")
+    found = faults(path)
+    assert {(severity, kind) for _, severity, kind, _ in found} == ({("warning", code)} if code else set())
+    assert run(path).value == {"r": want}
+    strict = [d for d in check_path(path).diagnostics if d.code == code or d.code == "portable-inputs"]
+    assert strict
+
+
+def test_words_of_other_languages_may_still_be_names(tmp_path: Path) -> None:
+    text = (
+        "let while = 1\nlet times = 2\nuntil = 3\nrepeat times:\n  while = while + until\noutput r = [while, times]\n"
+    )
+    assert run(program(tmp_path, text)).value == {"r": 7}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'session "A"\n  model: opus\n  -> session "B"\n    retry: 1\n  -> session: c\n    prompt: "C"\n',
+        'session "A"\n  model: opus\n-> session "B"\n  retry: 1\n-> session: c\n  prompt: "C"\n',
+        'session "A"\n-> session "B" -> session: c\n     prompt: "C"\n',
+        'let x = session "A"\n  -> session "B"\n  -> session: c\n    prompt: "C"\noutput x = x\n',
+    ],
+)
+def test_an_arrow_may_begin_a_line_behind_properties(tmp_path: Path, text: str) -> None:
+    path = program(tmp_path, f"agent c:\n  model: opus\n{text}", m=scripted("a", "b", "c"))
+    assert [row for row in faults(path) if row[1] == "error"] == []
+    calls = asked(run(path))
+    assert [(target, inputs) for target, _, inputs in calls] == [
+        ("session", {}),
+        ("session", {"context_1": "a"}),
+        ("c", {"context_1": "b"}),
+    ]
+    assert [prompt for _, prompt, _ in calls] == ["A", "B", "C"]
+
+
+def test_an_arrow_with_nothing_before_it_is_an_error(tmp_path: Path) -> None:
+    assert [row[2] for row in faults(program(tmp_path, '-> session "B"\n'))] == ["orphan-clause"]
+
+
+@pytest.mark.parametrize(
+    "line", ["let r = {}", "r = {}", "const r = {}", "output r = {}", "output r = do:\n  return {}"]
+)
+def test_the_answer_of_an_effect_can_be_used(tmp_path: Path, line: str) -> None:
+    text = f'let report = "R"\n{line.format("escalate report to the owner")}\n'
+    text += "" if line.startswith("output") else "output r = r\n"
+    path = program(tmp_path, text, escalate=scripted("told"))
+    assert [row for row in faults(path) if row[1] == "error"] == []
+    result = run(path)
+    assert result.value == {"r": "told"}
+    assert asked(result) == [("escalate", "escalate report to the owner", {"report": "R"})]
+
+
+def test_a_name_behind_a_name_is_no_effect(tmp_path: Path) -> None:
+    path = program(tmp_path, 'let facts = "a"\nlet other = "b"\nlet r = facts other\n')
+    assert [(line, code) for line, _, code, _ in faults(path)] == [(3, "syntax")]
+
+
+def test_a_made_name_is_read_by_its_letters(tmp_path: Path) -> None:
+    text = 'parallel for t in ["ai", "bio"]:\n  note_{t} = t\noutput r = [note_ai, "<{note_bio}>", "{note_x}{other}"]\n'
+    path = program(tmp_path, text)
+    assert [row for row in faults(path) if row[1] == "error"] == []
+    assert run(path).value == {"r": ["ai", "<bio>", "{other}"]}
+
+
+def test_two_branches_that_make_one_name_fail_the_run(tmp_path: Path) -> None:
+    text = 'parallel for t in ["ai", "ai"]:\n  note_{t} = t\noutput r = note_ai\n'
+    with pytest.raises(RunFailed, match="two branches make the name `note_ai`"):
+        run(program(tmp_path, text))
+
+
+def test_branches_may_make_names_that_were_made_before(tmp_path: Path) -> None:
+    text = 'for t in ["ai", "bio"]:\n  note_{t} = 1\nparallel for t in ["ai", "bio"]:\n  note_{t} = 2\n'
+    assert run(program(tmp_path, text + "output r = [note_ai, note_bio]\n")).value == {"r": [2, 2]}

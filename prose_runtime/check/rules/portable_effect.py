@@ -30,7 +30,7 @@ def find(facts: Facts) -> Iterator[Finding]:
     """Effects that have a handler; the others are errors of their own."""
     for node in facts.all(n.Effect):
         if node in facts.targets:
-            message = f"`{node.name}` as a statement is not portable"
+            message = f"`{node.name}` in words is not portable"
             yield Finding(node.name_span, message, "declare a slot of that name, and `call` it with its inputs below")
 
 

@@ -25,8 +25,8 @@ from collections.abc import Iterator
 from prose_runtime import nodes as n
 from prose_runtime.check.portable import outside_conditions
 from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.check.rules.unknown_function import FUNCTIONS
 from prose_runtime.diagnostics import Edit, Fix
+from prose_runtime.syntax.expressions import FUNCTIONS
 from prose_runtime.text import Span
 
 _HELP = {"json": 'a value in a string is written as JSON: `"{value}"`', "range": "count with `repeat N as i:`"}

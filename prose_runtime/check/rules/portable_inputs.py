@@ -1,7 +1,8 @@
 """Inputs on the line of their call.
 
 What it does
-    Reports inputs in parentheses, behind `with`, or as `name: value` on the line of a `call`.
+    Reports inputs in parentheses, behind `with`, or as `name: value` on the line of a `call`, and calls without
+    that word.
 
 Why
     Only inputs on lines of their own, indented below the call, are portable.
@@ -36,11 +37,23 @@ def find(facts: Facts) -> Iterator[Finding]:
         inputs = Span(call.target.span.end, call.span.end)
         text = facts.spec.source.text[inputs.start : inputs.end]
         first = text.lstrip(" \t")
-        if not (call.args or call.spread) or first.startswith(("\n", "#")):
+        bare = not _says_call(call, facts)
+        if bare and call not in facts.targets and not _is_known(call, facts):
+            continue  # it is reported as a function that does not exist
+        if not (call.args or call.spread or bare) or first.startswith(("\n", "#")):
             continue
         span = facts.first_line(Span(inputs.end - len(first), inputs.end))
         help_ = "write each on a line of its own below the call: `name: value`"
         yield Finding(span, "inputs on the line of their call are not portable", help_, fix=_fix(call, facts))
+
+
+def _is_known(call: n.Call, facts: Facts) -> bool:
+    return isinstance(call.target, n.Name) and call.target.id in facts.scopes.start
+
+
+def _says_call(call: n.Call, facts: Facts) -> bool:
+    start = call.target.span.start
+    return facts.spec.source.text[max(0, start - 80) : start].rstrip(" \t").endswith("call")
 
 
 def _fix(call: n.Call, facts: Facts) -> Fix | None:

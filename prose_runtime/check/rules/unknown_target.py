@@ -27,12 +27,15 @@ from collections.abc import Iterator
 from prose_runtime import nodes as n
 from prose_runtime.check.resolve import FOREIGN, Unresolved
 from prose_runtime.check.rule import Facts, Finding, Rule, meant
+from prose_runtime.check.rules.unknown_function import looks_like_function
 from prose_runtime.diagnostics import did_you_mean
 
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Targets that lead nowhere."""
     for missing in facts.resolution.unresolved:
+        if looks_like_function(missing, facts):
+            continue
         if missing.wanted in ("target", "block", "agent") and missing.reason != "list":
             message, help_ = _text(missing)
             close, fix = meant(missing.span, missing.name, missing.known)

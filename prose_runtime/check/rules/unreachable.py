@@ -34,12 +34,13 @@ _DEFINITIONS = (n.BlockDef, n.Agent, n.Use, n.Input)
 def find(facts: Facts) -> Iterator[Finding]:
     """The first unreachable statement of each block."""
     branches = {node.body for node in facts.all(n.Parallel)}
+    blocks = {node for definition in facts.all(n.BlockDef) for node in definition.walk() if isinstance(node, n.Block)}
     for block in facts.all(n.Block):
         if block not in branches:
-            yield from _in_block(block, facts)
+            yield from _in_block(block, facts, in_block=block in blocks)
 
 
-def _in_block(block: n.Block, facts: Facts) -> Iterator[Finding]:
+def _in_block(block: n.Block, facts: Facts, *, in_block: bool) -> Iterator[Finding]:
     ended: n.Node | None = None
     for statement in block.statements:
         if ended is not None and not isinstance(statement, _DEFINITIONS):
@@ -47,7 +48,7 @@ def _in_block(block: n.Block, facts: Facts) -> Iterator[Finding]:
                 message = f"this is never reached: what starts on line {facts.line(ended.span)} never gets here"
                 yield Finding(facts.first_line(statement.span), message, "move it up, or remove it")
             return
-        if ended is None and ends(statement):
+        if ended is None and (ends(statement) or (in_block and isinstance(statement, n.Output))):
             ended = statement
 
 
