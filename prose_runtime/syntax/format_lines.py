@@ -78,6 +78,7 @@ class LineWriter:
         self.open: list[int] = []
         self.before: _Piece | None = None
         self.breaks = 0
+        self.questions = 0
 
     def write(self, span: Span) -> list[str]:
         """The physical lines, without blanks at their ends other than those of strings."""
@@ -121,6 +122,7 @@ class LineWriter:
         self.lines[-1] += " " * self._is_spaced(piece) + first
         self.lines += more
         self.fresh = False
+        self.questions += piece.is_code("?")
         if piece.is_code(*_OPENING):
             self.open.append(self.margin)
         elif piece.is_code(*_CLOSING) and self.open:
@@ -130,11 +132,12 @@ class LineWriter:
     def _break(self, piece: _Piece) -> None:
         """Begin the next physical line; of several blank lines inside brackets one remains."""
         closes = piece.is_code(*_CLOSING)
+        ends_marks = piece.text in ("**", "***") and not self.open
         opened = self.before is not None and self.before.is_code(*_OPENING)
         if self.breaks > 1 and self.open and not closes and not opened:
             self.lines.append("")
         inside = self.open[-1] + (0 if closes else STEP) if self.open else 0
-        self.margin = inside if self.open else self.indent + CONTINUED
+        self.margin = inside if self.open else self.indent + (0 if ends_marks else CONTINUED)
         self.lines.append(" " * self.margin)
         self.fresh = True
         self.breaks = 0
@@ -146,11 +149,14 @@ class LineWriter:
             return False
         if before.is_code("(", "[", ".") or before.start in self.places.minus:
             return False
+        if piece.is_code(":") and self.questions:
+            self.questions -= 1
+            return True
         if piece.is_code(")", "]", ",", ":", ".") or (piece.is_code("}") and before.is_code("{")):
             return False
-        if piece.is_code("-") and piece.start not in self.places.minus and before.text in KEYWORDS:
+        if piece.is_code("-") and before.text in KEYWORDS and piece.start == before.start + len(before.text):
             # Only directly before a minus is such a word a name here.
-            return False
+            return piece.start in self.places.minus
         return not (piece.is_code("(", "[") and piece.start in self.places.tight)
 
 

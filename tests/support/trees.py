@@ -22,7 +22,7 @@ WORDS = [*NAMES, "if", "or", "in", "is", "null", "else", "return"]
 ODD_KEYS = ["b c", "", 'say "x"', "{a}", "{{a}}", "1", "a\nb"]
 KEYS = [*(word for word in WORDS if word not in ("model", "backoff")), *ODD_KEYS]
 AGENT = ("context", "prompt", "retry")
-FUNCTIONS = "len join max json group emit loop then finder".split()
+FUNCTIONS = "len join max json group keys trim".split()
 OPERATORS = "+ - * / % == != < <= > >= and or in".split()
 STATES = ("present", "absent", "null", "empty", "true", "false")
 QUESTIONS = (

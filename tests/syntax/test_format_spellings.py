@@ -5,6 +5,8 @@ import time
 import pytest
 
 from prose_runtime.nodes import Argument, Bind, Call, FunctionCall, Group, If, Loop, Pipeline, Session, dump
+from prose_runtime.syntax.format import format_spec
+from prose_runtime.text import Source
 from support.scripts import expression, read
 
 
@@ -95,3 +97,19 @@ def test_many_blank_lines_inside_brackets_are_read_quickly():
     start = time.monotonic()
     assert len(only("x = [1" + "\n" * 20_000 + ", 2" + "\n # c" * 20_000 + "\n]").value.items) == 2
     assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("written", "laid"),
+    [
+        ('let a = n > 2   ?"many":"few"', 'let a = n > 2 ? "many" : "few"'),
+        ("if ***\n  it is good\n  and so on\n***:\n  emit 1", "if ***\n    it is good\n    and so on\n***:\n  emit 1"),
+        ('session "A"\n  model: opus\n  ->   session "B"', 'session "A"\n  model: opus\n  -> session "B"'),
+        ("sleep null -  a", "sleep null - a"),
+        ("repeat  3  times:\n    emit 1", "repeat 3 times:\n  emit 1"),
+    ],
+)
+def test_other_spellings_are_laid_out_as_they_stand(written: str, laid: str) -> None:
+    source = Source("t.prose", written + "\n")
+    assert format_spec(source) == laid + "\n"
+    assert format_spec(Source("t.prose", laid + "\n")) == laid + "\n"
