@@ -24,7 +24,6 @@ from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.inputs import check_inputs
 from prose_runtime.runtime.invariants import Watch
 from prose_runtime.runtime.limits import Limits, Meter
-from prose_runtime.runtime.needs import check_needs
 from prose_runtime.runtime.people import People, plain, seated
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.result import Result, ResultListener
@@ -100,14 +99,18 @@ def prepare(request: RunRequest) -> Prepared:
     if request.bindings is not None:
         project.services = frozenset(request.bindings.config.services)
     analysis = check_path(shown if shown.exists() else path, project)
-    found = all_diagnostics(analysis)
-    if any(d.severity == "error" for d in found):
-        raise CheckFailed(found)
-    runnable(analysis)
-    check_needs([part.spec for part in reachable(analysis)], project.root)
-    check_inputs(analysis, request.inputs, request.config)
+    _sound(analysis)
     bindings = request.bindings or Bindings.load(path, request.base)
-    wiring = LocalWiring(bindings, project)
+    return wired(request, analysis, LocalWiring(bindings, project))
+
+
+def wired(request: RunRequest, analysis: Analysis, wiring: LocalWiring) -> Prepared:
+    """A run of a spec that is read, wired by what its words mean. It raises as ``prepare`` does."""
+    found = _sound(analysis)
+    runnable(analysis)
+    wiring.check_needs([part.spec for part in reachable(analysis)])
+    check_inputs(analysis, request.inputs, request.config)
+    bindings = wiring.bindings
     slots = _slots(analysis, request, wiring)
     note = f"default service: {bindings.default_service().note}" if _needs_default(analysis, request) else ""
     warnings = [d for d in found if d.severity == "warning"]
@@ -123,6 +126,14 @@ def _needs_default(analysis: Analysis, request: RunRequest) -> bool:
     taken = {*map(plain, request.bind), *map(plain, request.people.join)}
     unbound = [slot for slot in analysis.spec.slots if plain(slot.name) not in taken and not slot.person]
     return bool(unbound) or not analysis.spec.slots or request.people.context is not None
+
+
+def _sound(analysis: Analysis) -> list[Diagnostic]:
+    """The diagnostics of a spec and of those that it calls. Raises CheckFailed when there are errors."""
+    found = all_diagnostics(analysis)
+    if any(d.severity == "error" for d in found):
+        raise CheckFailed(found)
+    return found
 
 
 def _slots(analysis: Analysis, request: RunRequest, wiring: LocalWiring) -> dict[str, Any]:

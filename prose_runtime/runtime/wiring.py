@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +69,14 @@ class LocalWiring:
         folder = user_data() if kept == "user" else self.project.root / RECORD_FOLDER
         name = kept.removeprefix("=") if kept.startswith("=") else agent
         return MemoryFile(folder / "agents" / f"{name}.jsonl")
+
+    def check_needs(self, specs: Iterable[Spec]) -> None:
+        """Look whether all is there that specs declare to need.
+
+        Raises:
+            UsageError: Something is missing.
+        """
+        check_needs(specs, self.project.root)
 
     def skills(self, spec: Spec) -> str:
         """The text of the skills that a function declares."""
@@ -176,7 +184,7 @@ class LocalWiring:
             found = all_diagnostics(analysis)
             if any(d.severity == "error" for d in found):
                 raise CheckFailed(found)
-            check_needs([part.spec for part in reachable(analysis)], self.project.root)
+            self.check_needs([part.spec for part in reachable(analysis)])
             self._programs[loaded.spec] = Program(analysis)
         return self._programs[loaded.spec]
 
