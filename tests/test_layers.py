@@ -26,6 +26,7 @@ ROOMS = [
     {"events", "journal", "trace"},
     {"services"},
     {"runtime"},
+    {"engine"},
     {"report"},
     {"__init__", "testing"},
     {"cli", "lsp", "pytest_plugin", "__main__"},

@@ -24,19 +24,39 @@ def check_needs(specs: Iterable[Spec], root: Path, environment: Mapping[str, str
     Raises:
         UsageError: Something is missing; all of it is named.
     """
-    given = os.environ if environment is None else environment
     specs = list(specs)
+    _protect(specs)
+    _tell([fault for spec in specs for fault in (*_of_machine(spec, environment), *_skills(spec, root))])
+
+
+def check_machine(specs: Iterable[Spec]) -> None:
+    """The part of ``check_needs`` that concerns this machine: its environment and commands."""
+    specs = list(specs)
+    _protect(specs)
+    _tell([fault for spec in specs for fault in _of_machine(spec, None)])
+
+
+def check_skills(specs: Iterable[Spec], root: Path) -> None:
+    """The part of ``check_needs`` that concerns the project: the texts of skills."""
+    _tell([fault for spec in specs for fault in _skills(spec, root)])
+
+
+def _protect(specs: Iterable[Spec]) -> None:
     protect(name for spec in specs for name in needed_names(spec, "environment"))
-    faults = list(dict.fromkeys(fault for spec in specs for fault in _missing(spec, root, given)))
+
+
+def _tell(faults: list[tuple[str, str]]) -> None:
     if faults:
+        faults = list(dict.fromkeys(faults))
         raise UsageError(
             "; ".join(fault for fault, _ in faults), help="; ".join(dict.fromkeys(help_ for _, help_ in faults))
         )
 
 
-def _missing(spec: Spec, root: Path, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _of_machine(spec: Spec, environment: Mapping[str, str] | None) -> Iterator[tuple[str, str]]:
+    given = os.environ if environment is None else environment
     for name, text in needed_names(spec, "environment").items():
-        if not environment.get(name):
+        if not given.get(name):
             what = f" ({text})" if text else ""
             yield f"{spec.name} needs the environment variable {name}{what}", f"set it: export {name}=..."
     for tool in needed_names(spec, "tools"):
@@ -48,6 +68,9 @@ def _missing(spec: Spec, root: Path, environment: Mapping[str, str]) -> Iterator
                 f"{spec.name} needs the MCP server `{name}`, and prose.yml cannot configure MCP servers yet",
                 f"let a service of kind `command` do what `{name}` does, or take it out of Tools",
             )
+
+
+def _skills(spec: Spec, root: Path) -> Iterator[tuple[str, str]]:
     for skill in needed_names(spec, "skills"):
         if skill_file(root, skill) is None:
             places = " or ".join(place.format(skill) for place in SKILL_PLACES[:2])

@@ -10,7 +10,7 @@ from prose_runtime.events import CallFinished, CallStarted, ConditionDecided, Em
 from prose_runtime.runtime.limits import Meter
 from prose_runtime.values import NO_USAGE, Usage
 
-NEVER_SENT = frozenset({"limit", "edited", "record"})
+NEVER_SENT = frozenset({"limit", "edited", "record", "engine"})
 """Kinds of errors that end a run before a request goes out: it is no call then."""
 
 

@@ -1,0 +1,221 @@
+"""Sending runs to the engine, waiting for them, and looking at them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from temporalio.client import (
+    Client,
+    WorkflowExecution,
+    WorkflowExecutionStatus,
+    WorkflowFailureError,
+    WorkflowHandle,
+)
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError
+
+from prose_runtime.check.checker import all_diagnostics
+from prose_runtime.engine import wire
+from prose_runtime.engine.connection import Place
+from prose_runtime.engine.history import calls_of
+from prose_runtime.engine.wiring import pack
+from prose_runtime.errors import Cancelled, CheckFailed, ProseError, UsageError
+from prose_runtime.journal import RunRow
+from prose_runtime.runtime.inputs import check_inputs
+from prose_runtime.runtime.session import RunRequest
+
+_STATUS = {
+    WorkflowExecutionStatus.RUNNING: "running",
+    WorkflowExecutionStatus.COMPLETED: "completed",
+    WorkflowExecutionStatus.FAILED: "failed",
+    WorkflowExecutionStatus.CANCELED: "cancelled",
+    WorkflowExecutionStatus.TERMINATED: "cancelled",
+    WorkflowExecutionStatus.TIMED_OUT: "failed",
+    WorkflowExecutionStatus.CONTINUED_AS_NEW: "running",
+}
+
+
+def order(request: RunRequest, place: Place) -> dict[str, Any]:
+    """What a workflow is started with: the specs, inputs, config and words of a run.
+
+    Raises:
+        CheckFailed: The spec has errors.
+        UsageError: Inputs or config are wrong.
+        EngineError: It is larger than the engine takes.
+    """
+    path, shown = request.base / request.spec_path, Path(request.spec_path)
+    words = [word for bound in request.bind.values() for word in (bound if isinstance(bound, list) else [bound])]
+    packed = pack(path, shown, words, request.base)
+    analysis = packed.analysis
+    found = all_diagnostics(analysis)
+    if any(d.severity == "error" for d in found):
+        raise CheckFailed(found)
+    check_inputs(analysis, request.inputs, request.config)
+    ordered = {
+        "name": analysis.spec.name,
+        "spec": analysis.spec.source.path,
+        "bundle": packed.bundle.as_json(),
+        "specs": packed.specs,
+        "inputs": request.inputs,
+        "config": request.config,
+        "bind": request.bind,
+        "contracts": request.contracts,
+        "limits": dict(request.limits),
+        "lost_after": place.lost_after,
+    }
+    wire.check_size(ordered, "the run with its specs and inputs", "pass less, or run it on one machine")
+    return ordered
+
+
+def new_run() -> str:
+    """A name for a run, as those of runs on this machine."""
+    return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+
+
+async def submit(client: Client, place: Place, ordered: Mapping[str, Any], run: str | None = None) -> Run:
+    """Start a run; it goes on whatever becomes of this process."""
+    title = next((value for value in ordered["inputs"].values() if isinstance(value, str)), "")
+    handle = await client.start_workflow(
+        wire.WORKFLOW,
+        ordered,
+        id=run or new_run(),
+        task_queue=place.task_queue,
+        task_timeout=timedelta(seconds=max(10.0, min(60.0, place.lost_after))),
+        static_summary=_short(f"{ordered['name']}: {title}" if title else ordered["name"]),
+        memo={"spec": ordered["name"]},
+    )
+    return Run(client, handle)
+
+
+class Run:
+    """A run on the engine."""
+
+    def __init__(self, client: Client, handle: WorkflowHandle[Any, Any]):
+        self.client = client
+        self.handle = handle
+        self.name = handle.id
+
+    async def result(self) -> dict[str, Any]:
+        """Wait for the end; the object of ``--json``, its ``error`` with ``exit_code`` and ``help``."""
+        try:
+            told = await self.handle.result(rpc_timeout=None)
+        except WorkflowFailureError as failure:
+            told = self._failed(failure)
+        return await self._whole(told)
+
+    async def _whole(self, told: dict[str, Any]) -> dict[str, Any]:
+        calls = await calls_of(self.handle)
+        for entry in told["calls"]:  # of people: they stand in the history as signals only
+            calls.insert(entry["at"], {name: value for name, value in entry.items() if name != "at"})
+        return {**told, "calls": calls}
+
+    def _failed(self, failure: WorkflowFailureError) -> dict[str, Any]:
+        cause = failure.cause
+        if isinstance(cause, ApplicationError) and cause.details and "status" in cause.details[0]:
+            told: dict[str, Any] = cause.details[0]
+            return told
+        error: ProseError = wire.EngineError(f"the engine ended the run: {getattr(cause, 'message', cause)}")
+        if type(cause).__name__ in ("CancelledError", "TerminatedError"):
+            error = Cancelled("the run was stopped")
+        return {**_blank(self.name), "status": "cancelled", "error": wire.error_to(error)}
+
+    async def cancel(self) -> None:
+        """Ask the run to stop."""
+        await self.handle.cancel()
+
+    async def waiting(self) -> dict[str, str]:
+        """The steps that wait for a person, with their labels; also without a worker."""
+        memo = await (await self.handle.describe()).memo()
+        return dict(memo.get("waiting") or {})
+
+    async def questions(self) -> list[dict[str, Any]]:
+        """What waits for a person; a worker has to be there to tell."""
+        found: list[dict[str, Any]] = await self.handle.query("questions")
+        return found
+
+    async def answer(self, step: str, value: Any) -> None:
+        """Give a person's answer."""
+        wire.check_size(value, "the answer", "write less")
+        await self.handle.signal("answer", args=[step, value])
+
+    async def show(self) -> dict[str, Any]:
+        """The object of a run; of one that goes on, what is known of it so far."""
+        described = await self.handle.describe()
+        if described.status != WorkflowExecutionStatus.RUNNING:
+            return await self.result()
+        memo = await described.memo()
+        status = "paused" if memo.get("waiting") else "running"
+        told = {**_blank(self.name), "status": status, "spec": memo.get("spec", "")}
+        return _counted(await self._whole(told))
+
+
+def _blank(run: str) -> dict[str, Any]:
+    usage = {"calls": 0, "input_tokens": None, "output_tokens": None, "cost_usd": None}
+    return {
+        "run": run, "status": "running", "spec": "", "result": None, "error": None, "calls": [], "conditions": [],
+        "emitted": [], "invariants": [], "usage": usage,
+    }  # fmt: skip
+
+
+def _counted(told: dict[str, Any]) -> dict[str, Any]:
+    return {**told, "usage": {**told["usage"], "calls": len(told["calls"])}}
+
+
+async def listed(client: Client) -> AsyncIterator[tuple[WorkflowExecution, RunRow]]:
+    """The runs that the engine knows, newest first."""
+    async for found in client.list_workflows(f"WorkflowType = '{wire.WORKFLOW}'"):
+        if found.status == WorkflowExecutionStatus.CONTINUED_AS_NEW:
+            continue
+        memo = await found.memo()
+        status = _STATUS.get(found.status or WorkflowExecutionStatus.RUNNING, "running")
+        if status == "running" and memo.get("waiting"):
+            status = "paused"
+        started = f"{found.start_time:%Y-%m-%dT%H:%M:%SZ}"
+        yield found, RunRow(found.id, memo.get("spec", ""), status, started, memo.get("calls", 0))
+
+
+async def find(client: Client, prefix: str) -> Run:
+    """The run that an unambiguous prefix or ``last`` means.
+
+    Raises:
+        UsageError: None or several fit.
+    """
+    fitting: list[str] = []
+    async for _, row in listed(client):
+        if prefix in ("last", row.run):
+            return Run(client, client.get_workflow_handle(row.run))
+        if row.run.startswith(prefix):
+            fitting.append(row.run)
+    if len(fitting) == 1:
+        return Run(client, client.get_workflow_handle(fitting[0]))
+    if fitting:
+        raise UsageError(f"`{prefix}` is ambiguous: several runs start with it", help=", ".join(fitting[:5]))
+    raise UsageError(
+        f"no run on the engine starts with `{prefix}`", help="`prose runs list --engine temporal` lists them"
+    )
+
+
+async def has_worker(client: Client, place: Place) -> bool:
+    """Whether any worker listens to the queue."""
+    from temporalio.api.enums.v1 import TaskQueueType
+    from temporalio.api.taskqueue.v1 import TaskQueue
+    from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+
+    asked = DescribeTaskQueueRequest(
+        namespace=client.namespace,
+        task_queue=TaskQueue(name=place.task_queue),
+        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    )
+    try:
+        return bool((await client.workflow_service.describe_task_queue(asked)).pollers)
+    except RPCError:
+        return True
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else line[:99] + "…"

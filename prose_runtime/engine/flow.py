@@ -1,0 +1,124 @@
+"""The workflow: the interpreter walks the program, and the engine's history is the record of its answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from temporalio import workflow
+from temporalio.exceptions import ApplicationError
+
+from prose_runtime.depth import make_room
+from prose_runtime.engine import wire
+from prose_runtime.engine.bundle import Bundle
+from prose_runtime.engine.host import EngineHost, Errands, People
+from prose_runtime.engine.wiring import WorkflowWiring, prepared_from
+from prose_runtime.errors import Cancelled, ProseError
+from prose_runtime.events import Emitted, Event
+from prose_runtime.runtime.invariants import Watch
+from prose_runtime.runtime.limits import Meter
+from prose_runtime.runtime.memory import Exchange, Store
+from prose_runtime.runtime.result import Result, ResultListener
+from prose_runtime.runtime.session import Prepared, RunRequest, close, conduct, given_values
+
+
+@workflow.defn(name=wire.WORKFLOW)
+class ProseRun:
+    """One run of a spec."""
+
+    def __init__(self) -> None:
+        self.people = People(changed=self._show)
+        self.lines: list[str] = []
+
+    @workflow.run
+    async def run(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Run what ``client.order`` asked for; gives the object of ``--json`` without the calls.
+
+        They stand in the history. A run that failed fails the workflow, with that object in the failure's details.
+        """
+        make_room()
+        request = RunRequest(
+            asked["spec"], asked["inputs"], asked["config"], asked["bind"], Path(), contracts=asked["contracts"],
+            limits=asked["limits"],
+        )  # fmt: skip
+        errands = Errands(asked["lost_after"])
+        result = Result(asked["name"], run=workflow.info().workflow_id)
+        try:
+            settled = await errands.run(wire.SETTLE, "settle", asked, "what names mean, at a worker")
+            prepared = prepared_from(request, Bundle(**asked["bundle"]), _wiring(errands), settled, asked["specs"])
+        except ProseError as error:
+            result.error, result.status = error, "failed"
+        else:
+            await self._walk(prepared, result, asked["lost_after"])
+        calls = [{"at": i, **call} for i, call in enumerate(result.calls) if call["step"] in self.people.asked]
+        return _ended(result, calls)
+
+    async def _walk(self, prepared: Prepared, result: Result, lost_after: float) -> None:
+        meter = Meter(prepared.limits)
+        collector = ResultListener(result)
+        watch = Watch(prepared.program, given_values(prepared), prepared.slots)
+        host = EngineHost(meter, [collector, watch, self._tell], self.people, lost_after)
+        await conduct(prepared, host, result)
+        close(prepared, result, watch)
+        collector.close(meter)
+
+    @workflow.signal
+    def answer(self, step: str, value: Any) -> None:
+        """A person's answer at a step; the first one counts."""
+        self.people.answers.setdefault(step, value)
+
+    @workflow.query
+    def questions(self) -> list[dict[str, Any]]:
+        """What waits for a person."""
+        return [asdict(question) for question in self.people.open.values()]
+
+    def _tell(self, event: Event) -> None:
+        """Show the latest lines for people in the engine's web page."""
+        if isinstance(event, Emitted):
+            self.lines = [*self.lines, str(event.value)][-5:]
+            self._show()
+
+    def _show(self) -> None:
+        waiting = [f"waiting for a person: {q.label or q.step}" for q in self.people.open.values()]
+        workflow.set_current_details("\n\n".join([*self.lines, *waiting]))
+        steps = {step: question.label for step, question in self.people.open.items()}
+        workflow.upsert_memo({"waiting": steps or None})
+
+
+def _ended(result: Result, calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """Complete, fail or cancel the workflow as the run ended. ``calls`` are those that the history does not show."""
+    told = {**result.as_json(), "calls": calls}
+    if result.error is None:
+        return told
+    if isinstance(result.error, Cancelled):
+        raise asyncio.CancelledError
+    told["error"] = wire.error_to(result.error)
+    raise ApplicationError(result.error.message, told, type=result.error.kind, non_retryable=True)
+
+
+def _wiring(errands: Errands) -> type[WorkflowWiring]:
+    class Wiring(WorkflowWiring):
+        def store(self, kept: str, agent: str) -> Store:
+            return _Memory(errands, kept, agent)
+
+    return Wiring
+
+
+class _Memory:
+    """An agent's memory where the workers keep it."""
+
+    def __init__(self, errands: Errands, kept: str, agent: str):
+        self.errands = errands
+        self.told: Mapping[str, Any] = {"kept": kept, "agent": agent}
+
+    async def recall(self) -> dict[str, Any]:
+        step = f"memory {self.told['agent']}"
+        found: dict[str, Any] = await self.errands.run(wire.RECALL, step, self.told, step)
+        return found
+
+    async def remember(self, exchange: Exchange, key: str) -> None:
+        told = {**self.told, "exchange": dict(exchange), "key": key}
+        await self.errands.run(wire.REMEMBER, f"{key}/remembered", told, f"memory {self.told['agent']}")
