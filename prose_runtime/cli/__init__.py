@@ -25,12 +25,14 @@ COMMANDS = {
     "new": "new",
     "runs": "runs",
     "resume": "runs",
+    "submit": "run",
+    "worker": "engine",
     "services": "services",
     "lsp": "lsp",
 }
 """The module of this package in which each command stands; it is imported when the command is used."""
 
-RUNNING = ("run", "resume")
+RUNNING = ("run", "resume", "submit")
 """Commands whose ``--json`` prints the object of a run with every exit code."""
 
 EXIT_BROKEN_PIPE = 141

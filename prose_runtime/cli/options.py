@@ -14,6 +14,8 @@ import click
 
 from prose_runtime.check.tables import Analysis
 from prose_runtime.cli.convert import Item, base_type, dashed, enum_labels, from_texts
+from prose_runtime.cli.engine import NAMES as ENGINE_NAMES
+from prose_runtime.cli.engine import engine_options, given_engine
 from prose_runtime.cli.labels import Labels
 from prose_runtime.cli.limits import NAMES as LIMIT_NAMES
 from prose_runtime.cli.limits import given_limits, limit_options
@@ -24,7 +26,7 @@ from prose_runtime.nodes import PERSON, ConfigItem, Parameter, Slot
 from prose_runtime.values import clean_text
 
 GENERAL_FLAGS = ("--json", "--quiet", "-q", "--no-record", "--help", "-h")
-GENERAL_WITH_VALUE = ("--input", "--inputs", *LIMIT_NAMES, *WITH_VALUE)
+GENERAL_WITH_VALUE = ("--input", "--inputs", *LIMIT_NAMES, *WITH_VALUE, *ENGINE_NAMES)
 
 
 @dataclass(slots=True)
@@ -39,6 +41,7 @@ class Words:
     config: dict[str, Any] = field(default_factory=dict)
     bind: dict[str, str | list[str]] = field(default_factory=dict)
     people: dict[str, Any] | None = None
+    engine: dict[str, Any] | None = None
 
     def put(self, item: Item, value: Any) -> None:
         """Give an item its value. Raises UsageError when it has one already."""
@@ -169,7 +172,8 @@ def command(analysis: Analysis, spec: str) -> tuple[SpecCommand, dict[str, Item]
             known[f"item{index}"] = item
     # The spec's own come first: what it calls `concurrency` is not ours.
     groups["Limits"] = [option for option in limit_options() if taken.isdisjoint(option.opts)]
-    taken |= {name for title in ("People", "Limits") for option in groups[title] for name in option.opts}
+    groups["Engine"] = [option for option in engine_options() if taken.isdisjoint(option.opts)]
+    taken |= {name for title in ("People", "Limits", "Engine") for option in groups[title] for name in option.opts}
     labels = Labels.of(everything, taken)
     for key, item in known.items():
         groups[item.kind.capitalize() + "s" * (item.kind != "config")].append(_option(key, item, labels.shown(item)))
@@ -233,7 +237,14 @@ def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path) -> Wo
         return built.get_help(context)
     reader = Reader(base)
     people = read_people(given, analysis, reader)
-    said = Words(given["as_json"], given["quiet"], not given["no_record"], given_limits(given), people=people)
+    said = Words(
+        given["as_json"],
+        given["quiet"],
+        not given["no_record"],
+        given_limits(given),
+        people=people,
+        engine=given_engine(given),
+    )
     collected = Collected(said)
     for key, item in known.items():
         for value in _values(item, given[key]):

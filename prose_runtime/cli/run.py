@@ -7,7 +7,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,33 @@ class RawCommand(click.Command):
 @click.command(cls=RawCommand, short_help="Run a spec.", add_help_option=False)
 def run(words: tuple[str, ...]) -> int:
     """Run a spec; its slots, config and inputs are options of the command."""
+    return with_spec(words, _run)
+
+
+def _run(asked: dict[str, Any], said: options.Words) -> int:
+    if said.engine is not None:
+        from prose_runtime.cli.engine import run_there
+
+        return run_there(asked, said.engine, as_json=said.json, quiet=said.quiet)
+    from prose_runtime.cli.runs import journal
+
+    return perform(asked, journal() if said.record else None, as_json=said.json, quiet=said.quiet)
+
+
+@click.command(cls=RawCommand, short_help="Start a run on an engine.", add_help_option=False)
+def submit(words: tuple[str, ...]) -> int:
+    """Start a run on an engine and print its name; the options are those of ``prose run``."""
+
+    def send(asked: dict[str, Any], said: options.Words) -> int:
+        from prose_runtime.cli.engine import submit_there
+
+        return submit_there(asked, said.engine or {}, as_json=said.json)
+
+    return with_spec(words, send)
+
+
+def with_spec(words: tuple[str, ...], use: Callable[[dict[str, Any], options.Words], int]) -> int:
+    """Read the words behind a command that takes a spec, and use what they ask for; returns the exit code."""
     base = Path.cwd()
     at = options.spec_word(words, lambda word: locate(word, base) is not None)
     if at is None:
@@ -50,13 +77,11 @@ def run(words: tuple[str, ...]) -> int:
     if isinstance(said, str):
         click.echo(said)
         return 0
-    from prose_runtime.cli.runs import journal
-
     request = {
         "spec": spec, "inputs": said.inputs, "config": said.config, "bind": said.bind, "base": str(base),
         "limits": said.limits, "people": said.people,
     }  # fmt: skip
-    return perform(request, journal(base) if said.record else None, as_json=said.json, quiet=said.quiet)
+    return use(request, said)
 
 
 def _help_without_spec(words: Sequence[str]) -> int:
@@ -168,7 +193,7 @@ def perform(
     from prose_runtime.runtime.session import prepare
 
     try:
-        prepared = prepare(_request(asked, record is not None or journal is not None))
+        prepared = prepare(request_of(asked, record is not None or journal is not None))
     except UsageError as error:
         error.help = error.help or f"`prose run {asked['spec']} --help` lists what the spec takes"
         raise
@@ -185,13 +210,14 @@ def perform(
     finally:
         if record is not None:
             record.close()
-    _print(result, record, as_json=as_json, quiet=quiet)
+    print_result(result, record, as_json=as_json, quiet=quiet)
     for step in answers or ():
-        _say(f"warning: the answer for {step} was not used: the run did not ask there again")
+        say(f"warning: the answer for {step} was not used: the run did not ask there again")
     return result.exit_code
 
 
-def _request(asked: dict[str, Any], record: bool) -> RunRequest:
+def request_of(asked: Mapping[str, Any], record: bool = True) -> RunRequest:
+    """The run that the request of a record means."""
     from prose_runtime.runtime.people import People
     from prose_runtime.runtime.session import RunRequest
 
@@ -228,7 +254,7 @@ def run_to_end(
         task = asyncio.ensure_future(
             execute(prepared, journal=record, listeners=listeners, answers=answers, reask=reask)
         )
-        _on_interrupt(task)
+        on_interrupt(task.cancel)
         result = await task
         if record is not None:
             await _finish(record, result)
@@ -237,7 +263,8 @@ def run_to_end(
     return asyncio.run(work())
 
 
-def _on_interrupt(task: asyncio.Future[Any]) -> None:
+def on_interrupt(first: Callable[[], object]) -> None:
+    """Do something at the first Ctrl-C, and end this process at the second."""
     loop = asyncio.get_running_loop()
     asked = False
 
@@ -246,8 +273,8 @@ def _on_interrupt(task: asyncio.Future[Any]) -> None:
         if asked:
             os._exit(EXIT_INTERRUPTED)
         asked = True
-        _say("\nstopping; Ctrl-C again ends at once")
-        task.cancel()
+        say("\nstopping; Ctrl-C again ends at once")
+        first()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
@@ -258,7 +285,7 @@ async def _finish(record: RunRecord, result: Result) -> None:
         await record.finish(result.status, result.as_json())
     except RecordError as error:  # the result is there all the same
         if not isinstance(result.error, RecordError):
-            _say(f"warning: {error.message}")
+            say(f"warning: {error.message}")
 
 
 # printing
@@ -268,16 +295,17 @@ def _tell_before(prepared: Prepared) -> None:
     from prose_runtime.report.bounds_text import run_line
 
     if prepared.note:
-        _say(prepared.note)
+        say(prepared.note)
     warnings = [d for d in prepared.warnings if d.severity == "warning"]
     if warnings:
         from prose_runtime.report.text import render
 
-        _say(render(warnings))
-    _say(run_line(prepared.bounds, prepared.limits.max_calls, beside=int(prepared.request.people.context is not None)))
+        say(render(warnings))
+    say(run_line(prepared.bounds, prepared.limits.max_calls, beside=int(prepared.request.people.context is not None)))
 
 
-def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bool) -> None:
+def print_result(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bool) -> None:
+    """Print how a run ended, and how a recorded one goes on."""
     from prose_runtime.report.run_json import dumps
     from prose_runtime.report.run_text import broken_text, error_text, usage_text, value_text
     from prose_runtime.report.waiting_text import waiting_text
@@ -288,23 +316,23 @@ def _print(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bo
         _print_result(value_text(result.value))
     sys.stdout.flush()
     if not quiet:
-        _say(usage_text(result.as_json()["usage"]))
+        say(usage_text(result.as_json()["usage"]))
     for model in result.unpriced:
-        _say(f"warning: the price of {model} is unknown; the limit max_cost_usd did not see its calls")
+        say(f"warning: the price of {model} is unknown; the limit max_cost_usd did not see its calls")
     for line in broken_text(result.as_json()["invariants"]):
-        _say(line)
+        say(line)
     error: ProseError | None = result.error
     if isinstance(error, Paused):
-        _say(f"paused: {error.message}" if not error.waiting else "paused: a person's answer is needed")
+        say(f"paused: {error.message}" if not error.waiting else "paused: a person's answer is needed")
         for line in waiting_text(error.waiting, record.run if record else None):
-            _say(line)
+            say(line)
     elif error is not None:
-        _say(error_text(error))
+        say(error_text(error))
     if record is not None and error is not None:
         for line in _edited(record, error, result.as_json()["calls"]):
-            _say(line)
+            say(line)
         again = " --reask" if error.kind == EDITED else raised(error)
-        _say(f"go on with:  prose resume {record.run}{again}")
+        say(f"go on with:  prose resume {record.run}{again}")
 
 
 def _edited(record: RunRecord, error: ProseError, calls: list[dict[str, Any]]) -> list[str]:
@@ -327,5 +355,6 @@ def _print_result(text: str) -> None:
     click.echo(text, color=True)
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Tell the person, beside the result."""
     click.echo(text, err=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from prose_runtime.depth import make_room
 from prose_runtime.engine import wire
@@ -18,6 +18,7 @@ from prose_runtime.engine.wiring import settle
 from prose_runtime.engine.words import service_named
 from prose_runtime.errors import Paused, ProseError, ServiceError
 from prose_runtime.journal import redact
+from prose_runtime.runtime.people import People
 from prose_runtime.runtime.session import RunRequest
 from prose_runtime.runtime.wiring import LocalWiring
 from prose_runtime.services import registry
@@ -44,7 +45,13 @@ class Activities:
         """Find out what the words of a run mean here."""
         make_room()
         request = RunRequest(
-            asked["spec"], asked["inputs"], asked["config"], asked["bind"], self.folder, limits=asked["limits"]
+            asked["spec"],
+            asked["inputs"],
+            asked["config"],
+            asked["bind"],
+            self.folder,
+            limits=asked["limits"],
+            people=People.from_json(asked["people"]),
         )
         async with _telling():
             settled = await asyncio.to_thread(settle, request, Bundle(**asked["bundle"]), asked["specs"], self.folder)
@@ -58,10 +65,7 @@ class Activities:
             service = self._service(asked["service"])
             request = wire.request_from(
                 asked["request"],
-                label=asked["label"],
-                target=asked["target"],
-                retries=asked["retries"],
-                on_retry=lambda n, seconds, reason: activity.heartbeat({"retry": n, "in": seconds, "reason": reason}),
+                lambda n, seconds, reason: activity.heartbeat({"retry": n, "in": seconds, "reason": reason}),
             )
             for _ in range(asked["turn"] if hasattr(service, "skip") else 0):
                 service.skip(request)
@@ -146,10 +150,16 @@ async def _telling() -> AsyncIterator[None]:
     try:
         yield
     except ServiceError as error:
-        told = redact(wire.failure_to(error))
-        raise ApplicationError(told["message"], told, type=error.kind, non_retryable=True) from None
+        raise _failure(error, redact(wire.failure_to(error))) from None
     except Paused as error:
-        raise ApplicationError(error.message, type=error.kind) from None
+        raise _failure(error) from None
     except ProseError as error:
-        told = redact(wire.error_to(error))
-        raise ApplicationError(told["message"], told, type=error.kind, non_retryable=True) from None
+        raise _failure(error, redact(wire.error_to(error))) from None
+
+
+def _failure(error: ProseError, told: dict[str, Any] | None = None) -> ApplicationError:
+    """The failure of an activity; one that tells what happened is final. It is no fault of the worker."""
+    details = [] if told is None else [told]
+    message = error.message if told is None else told["message"]
+    benign = ApplicationErrorCategory.BENIGN
+    return ApplicationError(message, *details, type=error.kind, non_retryable=told is not None, category=benign)

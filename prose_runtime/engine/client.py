@@ -21,12 +21,15 @@ from temporalio.service import RPCError
 from prose_runtime.check.checker import all_diagnostics
 from prose_runtime.engine import wire
 from prose_runtime.engine.connection import Place
-from prose_runtime.engine.history import calls_of
+from prose_runtime.engine.history import Calls, events
 from prose_runtime.engine.wiring import pack
 from prose_runtime.errors import Cancelled, CheckFailed, ProseError, UsageError
+from prose_runtime.events import Listener
 from prose_runtime.journal import RunRow
 from prose_runtime.runtime.inputs import check_inputs
+from prose_runtime.runtime.result import Result
 from prose_runtime.runtime.session import RunRequest
+from prose_runtime.values import Usage
 
 _STATUS = {
     WorkflowExecutionStatus.RUNNING: "running",
@@ -65,6 +68,7 @@ def order(request: RunRequest, place: Place) -> dict[str, Any]:
         "bind": request.bind,
         "contracts": request.contracts,
         "limits": dict(request.limits),
+        "people": request.people.as_json(),
         "lost_after": place.lost_after,
     }
     wire.check_size(ordered, "the run with its specs and inputs", "pass less, or run it on one machine")
@@ -99,16 +103,21 @@ class Run:
         self.handle = handle
         self.name = handle.id
 
-    async def result(self) -> dict[str, Any]:
-        """Wait for the end; the object of ``--json``, its ``error`` with ``exit_code`` and ``help``."""
+    async def result(self, listener: Listener | None = None) -> Result:
+        """Wait for the end. ``listener`` hears of calls as they begin and end."""
+        calls = Calls(listener)
+        async for event in events(self.client, self.name, wait=True):
+            calls.take(event)
+        return result_from(self._whole(await self._end(), calls.calls))
+
+    async def _end(self) -> dict[str, Any]:
         try:
-            told = await self.handle.result(rpc_timeout=None)
+            told: dict[str, Any] = await self.handle.result()
         except WorkflowFailureError as failure:
             told = self._failed(failure)
-        return await self._whole(told)
+        return told
 
-    async def _whole(self, told: dict[str, Any]) -> dict[str, Any]:
-        calls = await calls_of(self.handle)
+    def _whole(self, told: dict[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]:
         for entry in told["calls"]:  # of people: they stand in the history as signals only
             calls.insert(entry["at"], {name: value for name, value in entry.items() if name != "at"})
         return {**told, "calls": calls}
@@ -144,13 +153,16 @@ class Run:
 
     async def show(self) -> dict[str, Any]:
         """The object of a run; of one that goes on, what is known of it so far."""
+        calls = Calls()
+        async for event in events(self.client, self.name):
+            calls.take(event)
         described = await self.handle.describe()
         if described.status != WorkflowExecutionStatus.RUNNING:
-            return await self.result()
+            return result_from(self._whole(await self._end(), calls.calls)).as_json()
         memo = await described.memo()
         status = "paused" if memo.get("waiting") else "running"
-        told = {**_blank(self.name), "status": status, "spec": memo.get("spec", "")}
-        return _counted(await self._whole(told))
+        told = {**_blank(self.name), "status": status, "spec": memo.get("spec", ""), "calls": calls.calls}
+        return {**told, "usage": {**told["usage"], "calls": len(calls.calls)}}
 
 
 def _blank(run: str) -> dict[str, Any]:
@@ -161,8 +173,22 @@ def _blank(run: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _counted(told: dict[str, Any]) -> dict[str, Any]:
-    return {**told, "usage": {**told["usage"], "calls": len(told["calls"])}}
+def result_from(told: Mapping[str, Any]) -> Result:
+    """The result that the object of a run tells of; its error knows the exit code."""
+    usage = {name: value for name, value in told["usage"].items() if name != "calls"}
+    return Result(
+        told["spec"],
+        run=told["run"],
+        status=told["status"],
+        value=told["result"],
+        error=wire.error_from(told["error"]) if told["error"] else None,
+        calls=told["calls"],
+        conditions=told["conditions"],
+        emitted=told["emitted"],
+        invariants=told["invariants"],
+        usage=Usage(**usage),
+        requests=told["usage"]["calls"],
+    )
 
 
 async def listed(client: Client) -> AsyncIterator[tuple[WorkflowExecution, RunRow]]:

@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from temporalio import workflow
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from prose_runtime.depth import make_room
 from prose_runtime.engine import wire
 from prose_runtime.engine.bundle import Bundle
-from prose_runtime.engine.host import EngineHost, Errands, People
+from prose_runtime.engine.host import EngineHost, Errands, Waiting
 from prose_runtime.engine.wiring import WorkflowWiring, prepared_from
 from prose_runtime.errors import Cancelled, ProseError
 from prose_runtime.events import Emitted, Event
 from prose_runtime.runtime.invariants import Watch
 from prose_runtime.runtime.limits import Meter
 from prose_runtime.runtime.memory import Exchange, Store
+from prose_runtime.runtime.people import People
 from prose_runtime.runtime.result import Result, ResultListener
 from prose_runtime.runtime.session import Prepared, RunRequest, close, conduct, given_values
 
@@ -30,7 +31,7 @@ class ProseRun:
     """One run of a spec."""
 
     def __init__(self) -> None:
-        self.people = People(changed=self._show)
+        self.people = Waiting(changed=self._show)
         self.lines: list[str] = []
 
     @workflow.run
@@ -42,7 +43,7 @@ class ProseRun:
         make_room()
         request = RunRequest(
             asked["spec"], asked["inputs"], asked["config"], asked["bind"], Path(), contracts=asked["contracts"],
-            limits=asked["limits"],
+            limits=asked["limits"], people=People.from_json(asked["people"]),
         )  # fmt: skip
         errands = Errands(asked["lost_after"])
         result = Result(asked["name"], run=workflow.info().workflow_id)
@@ -88,6 +89,10 @@ class ProseRun:
         workflow.upsert_memo({"waiting": steps or None})
 
 
+_BENIGN = ApplicationErrorCategory.BENIGN
+"""A run that fails is no fault of the worker."""
+
+
 def _ended(result: Result, calls: list[dict[str, Any]]) -> dict[str, Any]:
     """Complete, fail or cancel the workflow as the run ended. ``calls`` are those that the history does not show."""
     told = {**result.as_json(), "calls": calls}
@@ -96,7 +101,7 @@ def _ended(result: Result, calls: list[dict[str, Any]]) -> dict[str, Any]:
     if isinstance(result.error, Cancelled):
         raise asyncio.CancelledError
     told["error"] = wire.error_to(result.error)
-    raise ApplicationError(result.error.message, told, type=result.error.kind, non_retryable=True)
+    raise ApplicationError(result.error.message, told, type=result.error.kind, non_retryable=True, category=_BENIGN)
 
 
 def _wiring(errands: Errands) -> type[WorkflowWiring]:

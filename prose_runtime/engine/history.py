@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
-from temporalio.client import WorkflowHandle
+from temporalio.client import Client
 from temporalio.converter import default
 
 from prose_runtime.engine import wire
+from prose_runtime.events import CallFinished, CallStarted, Listener
+from prose_runtime.text import Where
 from prose_runtime.values import NO_USAGE, ErrorValue, Usage
 
 _CONVERTER = default().payload_converter
 
 
-async def calls_of(handle: WorkflowHandle[Any, Any]) -> list[dict[str, Any]]:
-    """The ``calls`` of the object of a run: requests that went to services, in the order of their start."""
-    found = Calls()
-    async for event in handle.fetch_history_events():
-        found.take(event)
-    return found.calls
+async def events(client: Client, run: str, *, wait: bool = False) -> AsyncIterator[HistoryEvent]:
+    """What happened in a run, also where its history was cut and begun anew; ``wait``: until it ends."""
+    part: str | None = await _first(client, run)
+    while part is not None:
+        following = None
+        handle = client.get_workflow_handle(run, run_id=part)
+        async for event in handle.fetch_history_events(wait_new_event=wait):
+            yield event
+            continued = event.workflow_execution_continued_as_new_event_attributes.new_execution_run_id
+            following = continued or following
+        part = following
+
+
+async def _first(client: Client, run: str) -> str:
+    """The first part of a run's history."""
+    async for event in client.get_workflow_handle(run).fetch_history_events(page_size=1):
+        return event.workflow_execution_started_event_attributes.first_execution_run_id
+    return ""
 
 
 class Calls:
-    """Gathers calls from the events of a history."""
+    """Gathers the ``calls`` of the object of a run, in the order of their start; ``listener`` hears of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, listener: Listener | None = None) -> None:
+        self._tell = listener or (lambda event: None)
         self.calls: list[dict[str, Any]] = []
         self._open: dict[int, dict[str, Any]] = {}
 
@@ -48,6 +64,7 @@ class Calls:
             entry = self._open.pop(asked.scheduled_event_id, None)
             if entry is not None:
                 entry["output"] = ErrorValue("cancelled", "cancelled", entry["service"]).as_json()
+                self._tell(CallFinished(entry["step"], error=entry["output"]))
 
     def _scheduled(self, event: HistoryEvent) -> None:
         scheduled = event.activity_task_scheduled_event_attributes
@@ -58,7 +75,7 @@ class Calls:
             return
         entry = {
             "step": asked["step"],
-            "target": asked["target"],
+            "target": asked["request"]["target"],
             "service": asked["service"],
             "inputs": asked["request"]["inputs"],
             "prompt": asked["request"]["prompt"],
@@ -68,15 +85,22 @@ class Calls:
         }
         self.calls.append(entry)
         self._open[event.event_id] = entry
+        where = Where("", asked["line"])
+        self._tell(
+            CallStarted(entry["step"], entry["target"], entry["service"], entry["inputs"], entry["prompt"], where)
+        )
 
     def _answered(self, entry: dict[str, Any], row: dict[str, Any]) -> None:
         entry["output"] = row["value"]
-        entry["usage"] = Usage(**row["usage"]).as_json()
+        usage = Usage(**row["usage"])
+        entry["usage"] = usage.as_json()
+        self._tell(CallFinished(entry["step"], entry["output"], usage=usage))
 
     def _failed(self, entry: dict[str, Any], row: dict[str, Any] | None, message: str) -> None:
         told = row or {"message": message, "kind": wire.ENGINE, "service": entry["service"]}
         entry["output"] = {name: told.get(name) for name in ("message", "kind", "service")}
         entry["usage"] = Usage(**(row or {}).get("usage", {})).as_json()
+        self._tell(CallFinished(entry["step"], error=entry["output"]))
 
 
 def _value(payloads: Any) -> Any:

@@ -45,7 +45,7 @@ class Question:
 
 
 @dataclass(slots=True)
-class People:
+class Waiting:
     """The questions of a run that wait for a person, the answers that signals brought, and all steps asked."""
 
     open: dict[str, Question] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class People:
 class EngineHost:
     """Runs in a workflow. ``lost_after``: seconds without a sign of life after which a worker counts as lost."""
 
-    def __init__(self, meter: Meter, listeners: Sequence[Listener], people: People, lost_after: float):
+    def __init__(self, meter: Meter, listeners: Sequence[Listener], people: Waiting, lost_after: float):
         self.meter = meter
         self.listeners = listeners
         self.people = people
@@ -144,13 +144,10 @@ class EngineHost:
         asked = {
             "service": service.name,
             "step": step,
-            "target": request.target,
-            "label": request.label,
             "line": self._lines.pop(step, None),
             "turn": turn,
-            "retries": request.retries,
             "timeout": self.meter.limits.call_timeout,
-            "request": request.content(),
+            "request": wire.request_to(request),
         }
         try:
             row = await self.errands.run(wire.ASK, step, asked, f"{service.name} · {request.label}")
@@ -172,7 +169,7 @@ class EngineHost:
     async def _person(self, step: str, service: Elsewhere, request: Request) -> Any:
         """Wait for the signal with the answer, for days if need be; no worker is held meanwhile."""
         self.people.asked.add(step)
-        self.people.open[step] = Question(step, request.label, service.name, request.content())
+        self.people.open[step] = Question(step, request.label, service.name, wire.request_to(request))
         async with self._out_of_time():
             try:
                 self.people.changed()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from prose_runtime.errors import ProseError, RunFailed, ServiceError
-from prose_runtime.services.api import Reply, Request
+from prose_runtime.services.api import Reply, Request, RetryListener
 from prose_runtime.text import Where
-from prose_runtime.values import Usage
+from prose_runtime.values import Usage, to_json
 
 WORKFLOW = "prose"
 """The type of the workflow."""
@@ -60,9 +61,18 @@ def activity_id(step: str) -> str:
     return data[:LONGEST_ID].decode("utf-8", "ignore") + "…" + hashlib.sha256(data).hexdigest()[:16]
 
 
-def request_from(content: Mapping[str, Any], **more: Any) -> Request:
-    """The request whose ``content`` this is."""
-    return Request(**{**content, "options": tuple(content["options"])}, **more)
+_LIVE = frozenset({"pace", "on_text", "on_retry"})
+"""What of a request is no data."""
+
+
+def request_to(request: Request) -> dict[str, Any]:
+    """A request as JSON."""
+    return {field.name: to_json(getattr(request, field.name)) for field in fields(request) if field.name not in _LIVE}
+
+
+def request_from(row: Mapping[str, Any], on_retry: RetryListener | None = None) -> Request:
+    """The request that a row tells of."""
+    return Request(**{**row, "options": tuple(row["options"])}, on_retry=on_retry)
 
 
 def usage_to(usage: Usage) -> dict[str, Any]:

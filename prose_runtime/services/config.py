@@ -81,6 +81,24 @@ Entry = Annotated[
 """What may stand under a name of ``services``."""
 
 
+class TemporalSettings(Closed):
+    """An engine for many machines. ``lost_after``: seconds without a sign of life after which a worker counts as lost.
+
+    Keys and certificates come from the engine's own environment variables.
+    """
+
+    address: str | None = None
+    namespace: str | None = None
+    task_queue: str | None = None
+    lost_after: Seconds | None = None
+
+
+class EngineSettings(Closed):
+    """Where runs go that are sent to an engine."""
+
+    temporal: TemporalSettings = TemporalSettings()
+
+
 class ProseYml(Closed):
     """The whole file. ``models`` maps short names to model ids; ``prices`` are by model id."""
 
@@ -91,6 +109,7 @@ class ProseYml(Closed):
     limits: LimitSettings = LimitSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
     check: CheckSettings = CheckSettings()
+    engine: EngineSettings = EngineSettings()
 
 
 def load_config(path: Path) -> ProseYml:
@@ -243,11 +262,18 @@ def _fault(error: ErrorDetails) -> Fault:
 def _place(error: ErrorDetails) -> tuple[tuple[str, ...], type[BaseModel]]:
     """The key's path without the tags of the union, and the model that it belongs to."""
     parts = [str(part) for part in error["loc"]]
-    models: dict[str, type[BaseModel]] = {"limits": LimitSettings, "prices": Price, "check": CheckSettings}
+    models: dict[str, type[BaseModel]] = {
+        "limits": LimitSettings,
+        "prices": Price,
+        "check": CheckSettings,
+        "engine": EngineSettings,
+    }
     model: type[BaseModel] = models.get(parts[0], ProseYml) if len(parts) > 1 else ProseYml
     if parts[:1] == ["services"] and len(parts) > 2:
         model = ServiceSettings if parts[2] == "service" else InstanceSettings
         del parts[2]
+    if parts[:2] == ["engine", "temporal"] and len(parts) > 2:
+        model = TemporalSettings
     return tuple(parts), model
 
 
