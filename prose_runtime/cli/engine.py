@@ -112,7 +112,7 @@ async def _sent(asked: Mapping[str, Any], given: Mapping[str, Any]) -> Run:
 
 async def _awaited(run: Run, *, quiet: bool) -> Result:
     """Wait for the end. The first Ctrl-C stops the run."""
-    from prose_runtime.cli.run import on_interrupt
+    from prose_runtime.cli.interrupt import on_interrupt
     from prose_runtime.cli.terminal import progress
 
     cancelling: list[asyncio.Task[None]] = []

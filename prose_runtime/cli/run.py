@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,8 +20,6 @@ from prose_runtime.journal import Journal, RunRecord
 
 if TYPE_CHECKING:
     from prose_runtime.runtime.session import Prepared, Result, RunRequest
-
-EXIT_INTERRUPTED = 130
 
 EDITED = "edited"
 """The kind of error of a resumed run that asks something else than it did before."""
@@ -197,16 +194,12 @@ def perform(
     except UsageError as error:
         error.help = error.help or f"`prose run {asked['spec']} --help` lists what the spec takes"
         raise
-    listeners = []
     if not quiet:
-        from prose_runtime.cli.terminal import progress
-
         _tell_before(prepared)
-        listeners = [progress()]
     if journal is not None:
         record = journal.create(prepared.analysis.spec.name, asked)
     try:
-        result = run_to_end(prepared, record, listeners, answers=answers, reask=reask)
+        result = run_to_end(prepared, record, quiet=quiet, answers=answers, reask=reask)
     finally:
         if record is not None:
             record.close()
@@ -236,48 +229,22 @@ def request_of(asked: Mapping[str, Any], record: bool = True) -> RunRequest:
 
 
 def run_to_end(
-    prepared: Prepared,
-    record: RunRecord | None,
-    listeners: Sequence[Any],
-    *,
-    answers: dict[str, Any] | None = None,
-    reask: bool,
+    prepared: Prepared, record: RunRecord | None, *, quiet: bool, answers: dict[str, Any] | None = None, reask: bool
 ) -> Result:
-    """Execute a run. The first Ctrl-C ends it cleanly, the second ends this process at once."""
-    from prose_runtime.runtime.session import execute
+    """Execute a run, shown while it happens unless ``quiet``. Ctrl-C: see ``cli.interrupt``."""
+    from prose_runtime.cli.watch import Watcher
 
     # A run keeps what it makes until it ends: looking through it for garbage again and again only takes time.
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
 
     async def work() -> Result:
-        task = asyncio.ensure_future(
-            execute(prepared, journal=record, listeners=listeners, answers=answers, reask=reask)
-        )
-        on_interrupt(task.cancel)
-        result = await task
+        result = await Watcher(prepared, quiet=quiet).execute(record, answers=answers, reask=reask)
         if record is not None:
             await _finish(record, result)
         return result
 
     return asyncio.run(work())
-
-
-def on_interrupt(first: Callable[[], object]) -> None:
-    """Do something at the first Ctrl-C, and end this process at the second."""
-    loop = asyncio.get_running_loop()
-    asked = False
-
-    def stop() -> None:
-        nonlocal asked
-        if asked:
-            os._exit(EXIT_INTERRUPTED)
-        asked = True
-        say("\nstopping; Ctrl-C again ends at once")
-        first()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
 
 
 async def _finish(record: RunRecord, result: Result) -> None:

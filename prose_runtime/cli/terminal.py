@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -12,7 +13,6 @@ from prose_runtime.events import (
     CallFinished,
     CallRetry,
     CallStarted,
-    CallText,
     ConditionDecided,
     Emitted,
     Event,
@@ -28,30 +28,23 @@ _WIDTH = 72
 
 
 class Progress:
-    """A listener that writes a line when a call begins and ends, and for all that is told to the person.
+    """A listener that writes a line when a call begins and ends, and for all that is told to the person."""
 
-    ``streaming``: also show an answer as it arrives, as long as no other call is in flight.
-    """
-
-    def __init__(self, write: Write, *, streaming: bool = False, clock: Callable[[], float] = time.monotonic):
+    def __init__(self, write: Write, *, clock: Callable[[], float] = time.monotonic):
         self._write = write
-        self._streaming = streaming
         self._clock = clock
         self._open: dict[str, float] = {}
         self._targets: dict[str, str] = {}
-        self._mid_line: str | None = None
 
     def __call__(self, event: Event) -> None:
         """Show an event, if a person wants to know of it."""
         show = _SHOWN.get(type(event))
         if show is not None:
-            show(self, event)
+            getattr(self, show)(event)
 
     def line(self, text: str, style: str = "") -> None:
-        """Write one line below whatever is being streamed."""
-        shown = "\n".join(printable(line) for line in clean_text(text).splitlines())
-        self._write(("\n" if self._mid_line is not None else "") + shown + "\n", style)
-        self._mid_line = None
+        """Write a line, or several where the text has them."""
+        self._write("\n".join(printable(line) for line in clean_text(text).splitlines()) + "\n", style)
 
     def call_started(self, event: CallStarted) -> None:
         """``call thesis: claude (line 12)``."""
@@ -59,13 +52,6 @@ class Progress:
         self._open[event.step] = self._clock()
         self._targets[event.step] = name = event.target + iteration(event.step)
         self.line(f"call {name}: {event.service} (line {event.where.line}{again})")
-
-    def call_text(self, event: CallText) -> None:
-        """A piece of an answer, dimmed."""
-        if self._streaming and len(self._open) == 1 and event.step in self._open:
-            pieces = clean_text(event.text).split("\n")
-            self._write("\n".join(map(printable, pieces)), "dim")
-            self._mid_line = event.step
 
     def call_retry(self, event: CallRetry) -> None:
         """Why and how long a call waits."""
@@ -105,14 +91,13 @@ class Progress:
         return self._targets.get(step) or step.rsplit("/", 1)[-1].removeprefix("call ")
 
 
-_SHOWN: dict[type[Event], Callable[[Progress, Any], None]] = {
-    CallStarted: Progress.call_started,
-    CallText: Progress.call_text,
-    CallRetry: Progress.call_retry,
-    CallFinished: Progress.call_finished,
-    ConditionDecided: Progress.decided,
-    Emitted: Progress.emitted,
-    Warned: Progress.warned,
+_SHOWN: dict[type[Event], str] = {
+    CallStarted: "call_started",
+    CallRetry: "call_retry",
+    CallFinished: "call_finished",
+    ConditionDecided: "decided",
+    Emitted: "emitted",
+    Warned: "warned",
 }
 
 
@@ -128,25 +113,16 @@ def preview(value: Any) -> str:
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
 
 
+def drawable() -> bool:
+    """Whether standard error is a terminal on which lines can be drawn anew."""
+    return sys.stderr.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
+
+
 def progress() -> Progress:
-    """The listener that fits standard error: coloured and streaming on a terminal, plain lines otherwise."""
-    if sys.stderr.isatty():
-        return Progress(_colours(), streaming=True)
+    """The listener for where nothing can be drawn: a line for each event."""
     return Progress(_plain)
 
 
 def _plain(text: str, _: str) -> None:
     sys.stderr.write(text)
     sys.stderr.flush()
-
-
-def _colours() -> Write:
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(stderr=True, highlight=False)
-
-    def write(text: str, style: str) -> None:
-        console.print(Text(text, style=style), end="", soft_wrap=True)
-
-    return write

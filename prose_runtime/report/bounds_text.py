@@ -36,6 +36,12 @@ def run_line(bounds: Bounds, max_calls: int | None, *, beside: int = 0) -> str:
     return f"{line} ({more})" if more else line
 
 
+def most_calls(bounds: Bounds) -> int | None:
+    """The number of calls that a run makes at most, without repairs, retries and the judge; None without a bound."""
+    calls = evaluate(bounds.calls.high, _NOTHING)
+    return None if calls is None or math.isinf(calls) else int(calls)
+
+
 def _unbounded(bounds: Bounds, max_calls: int | None) -> str:
     reasons = "; ".join(dict.fromkeys(found.reason for found in bounds.open))
     stop = "nothing stops it" if max_calls is None else f"limits.max_calls = {max_calls} stops it"

@@ -150,6 +150,11 @@ def _limits(bindings: Bindings, asked: Mapping[str, Any]) -> Limits:
     return Limits(**{**given, **asked})
 
 
+def meter_of(prepared: Prepared) -> Meter:
+    """What counts a run's calls against its limits and its own bound."""
+    return Meter(prepared.limits, most_requests(prepared.bounds, prepared.request.contracts))
+
+
 async def execute(
     prepared: Prepared,
     *,
@@ -157,19 +162,21 @@ async def execute(
     listeners: Sequence[Listener] = (),
     steering: Steering | None = None,
     answers: dict[str, Any] | None = None,
+    meter: Meter | None = None,
     reask: bool = False,
 ) -> Result:
     """Run it. How it ended is in the result; only faults of this program itself raise.
 
     ``journal`` is an open record, new or of an earlier run to go on with; ``steering`` holds the wishes of the person
-    watching; ``answers`` are those of people by step, and what is used is taken out; ``reask`` allows asking again
-    where an edited spec asks something else than is recorded.
+    watching; ``answers`` are those of people by step, and what is used is taken out; ``meter`` is one that the caller
+    wants to read while it counts; ``reask`` allows asking again where an edited spec asks something else than is
+    recorded.
     """
     make_room()
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
     collector = ResultListener(result)
     watch = Watch(prepared.program, given_values(prepared), prepared.slots)
-    meter = Meter(prepared.limits, most_requests(prepared.bounds, prepared.request.contracts))
+    meter = meter or meter_of(prepared)
     heard: list[Listener] = [collector, watch, *_trace(prepared, journal), *listeners]
     host = LocalHost(journal, meter, heard, steering=steering, answers=answers, reask=reask)
     try:

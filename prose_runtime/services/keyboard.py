@@ -77,7 +77,7 @@ async def turn(label: str = "") -> AsyncIterator[None]:
         keyboard.queue.remove(label)
     try:
         keyboard.typed = b""  # what was typed before the question is no answer to it
-        with _asking():
+        with aside():
             yield
     finally:
         keyboard.turn.release()
@@ -89,14 +89,16 @@ def queued() -> list[str]:
 
 
 @asynccontextmanager
-async def interruption() -> AsyncIterator[None]:
-    """Have the terminal at once, in front of a question that stands."""
-    with _asking():
-        yield
+async def interruption() -> AsyncIterator[bool]:
+    """Have the terminal at once, in front of a question that stands; yields whether one does."""
+    standing = _keyboard().askers > 0
+    with aside():
+        yield standing
 
 
 @contextmanager
-def _asking() -> Iterator[None]:
+def aside() -> Iterator[None]:
+    """Suspend the displays for something else on the terminal that is no question."""
     keyboard = _keyboard()
     keyboard.askers += 1
     if keyboard.askers == 1:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prose_runtime.errors import ServiceError, UsageError
-from prose_runtime.services import weights
+from prose_runtime.services import keyboard, weights
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.prompt import render
 from prose_runtime.services.shape import shape_of
@@ -206,9 +206,12 @@ class _Engine:
         def hear(pieces: list[str]) -> None:
             show("".join(map(shown.feed, pieces)))
 
-        future = self._thread.submit(self._work, job, lambda pieces: loop.call_soon_threadsafe(hear, pieces))
         try:
-            await asyncio.wrap_future(future)
+            if self._path is None and weights.present() is None:
+                with keyboard.aside():  # the download shows its own progress
+                    await asyncio.wrap_future(self._thread.submit(weights.ensure, job.cancelled))
+            work = self._thread.submit(self._work, job, lambda pieces: loop.call_soon_threadsafe(hear, pieces))
+            await asyncio.wrap_future(work)
         except asyncio.CancelledError:
             job.cancelled.set()
             raise

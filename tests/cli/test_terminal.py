@@ -26,9 +26,9 @@ from prose_runtime.text import Where
 AT = Where("s.prose.md", 12, 3)
 
 
-def shown(*events: Event, streaming: bool = False) -> str:
+def shown(*events: Event) -> str:
     pieces: list[str] = []
-    progress = Progress(lambda text, style: pieces.append(text), streaming=streaming, clock=iter(range(99)).__next__)
+    progress = Progress(lambda text, style: pieces.append(text), clock=iter(range(99)).__next__)
     for event in events:
         progress(event)
     return "".join(pieces)
@@ -81,19 +81,9 @@ def test_emitted_lines_warnings_and_verdicts_are_told_and_nothing_else() -> None
     ]
 
 
-def test_answers_stream_on_a_terminal_while_one_call_is_in_flight() -> None:
-    one = [begin(), CallText("call a", "so far"), CallFinished("call a", output="so far, so good")]
-    assert "\nso far\ndone thesis" in shown(*one, streaming=True)
-    assert "so far\n" not in shown(*one)
-    two = [begin(), begin("call b"), CallText("call a", "PIECE")]
-    assert "PIECE" not in shown(*two, streaming=True)
-
-
 def test_an_answer_cannot_steer_the_terminal() -> None:
     evil = "\x1b]0;title\x07\x1b[2J"
-    text = shown(
-        begin(), CallText("call a", evil), CallFinished("call a", output=evil), Emitted("e", evil, AT), streaming=True
-    )
+    text = shown(begin(), CallText("call a", evil), CallFinished("call a", output=evil), Emitted("e", evil, AT))
     assert "\x1b" not in text
     assert "\x07" not in text
 
