@@ -125,7 +125,7 @@ def test_cost_and_calls_stand_beside_their_bounds() -> None:
     watched = Watched(limits=Limits(max_cost_usd=2.0), most=None)
     assert watched.area[-1] == "0 calls (limit 200), limit $2.00, 0 s"
     watched.see(*begin("call a", "a"))
-    watched.meter.after_call(Usage(1204, 380, None, 0.0123), live=True)
+    watched.meter.take("claude", Usage(1204, 380, None, 0.0123))
     assert watched.area[-1] == "1 call (limit 200), 1,204 tokens in, 380 out, $0.0123 of $2.00, 0 s"
 
 
