@@ -248,6 +248,8 @@ def run_to_end(
 
 
 async def _finish(record: RunRecord, result: Result) -> None:
+    if result.error is not None and result.error.kind == EDITED:  # nothing was run: what is stored of it stays
+        return
     try:
         await record.finish(result.status, result.as_json())
     except RecordError as error:  # the result is there all the same
@@ -276,6 +278,7 @@ def print_result(result: Result, record: RunRecord | None, *, as_json: bool, qui
     from prose_runtime.report.run_json import dumps
     from prose_runtime.report.run_text import broken_text, error_text, usage_text, value_text
     from prose_runtime.report.waiting_text import waiting_text
+    from prose_runtime.runtime.rewalk import EditedError
 
     if as_json:
         click.echo(dumps(result.as_json()))
@@ -296,21 +299,10 @@ def print_result(result: Result, record: RunRecord | None, *, as_json: bool, qui
     elif error is not None:
         say(error_text(error))
     if record is not None and error is not None:
-        for line in _edited(record, error, result.as_json()["calls"]):
+        for line in error.changes.lines() if isinstance(error, EditedError) else ():
             say(line)
         again = " --reask" if error.kind == EDITED else raised(error)
         say(f"go on with:  prose resume {record.run}{again}")
-
-
-def _edited(record: RunRecord, error: ProseError, calls: list[dict[str, Any]]) -> list[str]:
-    """What would become of the kept answers if the run went on although it asks something else than before."""
-    if error.kind != EDITED:
-        return []
-    asked = [call["step"] for call in calls]
-    reused = [step for step in record.answers if step in asked and step != error.step]
-    rest = [step for step in record.answers if step not in asked and step != error.step]
-    rows = (("reused", reused), ("asked again", [error.step or ""]), ("reused if they still fit, else orphaned", rest))
-    return [f"  {title}: {', '.join(steps)}" for title, steps in rows if steps]
 
 
 def _print_result(text: str) -> None:

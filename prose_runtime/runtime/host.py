@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
@@ -13,6 +11,7 @@ from prose_runtime.errors import Paused, ProseError, RecordError, ServiceError
 from prose_runtime.events import Event, Listener, Warned
 from prose_runtime.journal import Answer, Redactor, RunRecord
 from prose_runtime.runtime.admission import Admission
+from prose_runtime.runtime.digests import digest_of, parts_of
 from prose_runtime.runtime.javascript import wait_in_loop
 from prose_runtime.runtime.limits import Meter, exceeded
 from prose_runtime.runtime.steering import Steering, note_steps
@@ -25,8 +24,8 @@ from prose_runtime.services.shape import shape_of
 from prose_runtime.values import Usage, to_json
 
 
-class EditedError(RecordError):
-    """The program asks something else at a recorded step: spec, inputs or bindings were edited."""
+class AnotherRequest(RecordError):
+    """The program asks something else at a recorded step, which was not foreseen before the run went on."""
 
     kind = "edited"
 
@@ -113,27 +112,30 @@ class LocalHost:
         Raises:
             ServiceError: The service failed; that is recorded as well.
             LimitExceeded: The call would break a limit.
-            EditedError: The record holds the answer to another request.
+            AnotherRequest: The record holds the answer to another request.
             RecordError: The answer cannot be kept.
         """
         kept = self.record.answer(step) if self.record else None
         if kept is None or kept.reopened:
             await self.steering.ready()
         request = await self._noted_down(step, request, kept)
-        digest = digest_of(service.name, request, self._secrets)
+        digest = self._digest(service, request)
         if kept is not None and kept.digest == digest:
             _pass_over(kept, service, request)
             if not kept.reopened:
                 return self._replay(kept)
         elif kept is not None and not kept.reopened and not self.reask:
-            raise EditedError(
-                f"step {step} was recorded with another request: the spec, its inputs or its bindings were edited",
+            raise AnotherRequest(
+                f"step {step} was recorded with another request: what it is told has changed",
                 help="ask such steps again with `--reask`, or start a new run",
                 step=step,
             )
         if step in self.answers:
             return await self._live(step, digest, Answered(service.name, self.answers.pop(step)), request)
         return await self._live(step, digest, service, request)
+
+    def _digest(self, service: Service, request: Request) -> str:
+        return digest_of(service.name, request, self._secrets)
 
     async def _noted_down(self, step: str, request: Request, kept: Answer | None) -> Request:
         """The request with the note that the person watching gives it, or gave it when it was first asked."""
@@ -233,29 +235,6 @@ def _question(step: str, request: Request) -> dict[str, Any]:
         "question": question(request),
         "schema": None if schema is None else to_json(dict(schema)),
     }
-
-
-def digest_of(service: str, request: Request, secrets: Redactor | None = None) -> str:
-    """A digest of all that decides an answer: the service's name and what it is told, secrets left out."""
-    content = _canonical([service, request.content()])
-    content = secrets.text(content) if secrets else content
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def parts_of(request: Request) -> dict[str, str]:
-    """Digests of what a request says, by the names that a person knows it by: each input, prompt, job, ..."""
-    content = request.content()
-    inputs = {f"the input `{name}`": value for name, value in content.pop("inputs").items()}
-    said = {f"its {name}": value for name, value in content.items() if value}
-    return {name: _short(_canonical(value)) for name, value in {**said, **inputs}.items()}
-
-
-def _canonical(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
-
-
-def _short(text: str) -> str:
-    return hashlib.blake2s(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def _pass_over(kept: Answer, service: Service, request: Request) -> None:

@@ -15,7 +15,7 @@ from prose_runtime.check.tables import Analysis
 from prose_runtime.depth import make_room
 from prose_runtime.diagnostics import Diagnostic, did_you_mean
 from prose_runtime.errors import Cancelled, CheckFailed, Paused, ProseError, RunFailed, UsageError
-from prose_runtime.events import Listener, RunFinished, RunStarted, Status
+from prose_runtime.events import Listener, RunFinished, RunStarted, Status, Warned
 from prose_runtime.journal import RunRecord
 from prose_runtime.runtime import interpreter
 from prose_runtime.runtime.bounds import most_requests, run_bounds
@@ -27,6 +27,7 @@ from prose_runtime.runtime.limits import Limits, Meter
 from prose_runtime.runtime.people import People, plain, seated
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.result import Result, ResultListener
+from prose_runtime.runtime.rewalk import EditedError, RewalkHost, digest_of_sources
 from prose_runtime.runtime.steering import Steering
 from prose_runtime.runtime.unit import ContractMode, Host, Run
 from prose_runtime.runtime.wiring import LocalWiring, runnable
@@ -180,15 +181,51 @@ async def execute(
     heard: list[Listener] = [collector, watch, *_trace(prepared, journal), *listeners]
     host = LocalHost(journal, meter, heard, steering=steering, answers=answers, reask=reask)
     try:
+        await _match(prepared, journal, host, reask)
         await conduct(prepared, host, result)
+    except (EditedError, Cancelled) as error:
+        result.error = error
     finally:
         await prepared.wiring.aclose()
-    if result.error is not None and not isinstance(result.error, Cancelled):
+    if result.error is not None and not isinstance(result.error, Cancelled | EditedError):
         host.reopen_after(result.error)
     close(prepared, result, watch)
     collector.close(meter)
     host.emit(RunFinished("", result.run or "", result.status, result.value, result.as_json()["error"]))
     return result
+
+
+async def _match(prepared: Prepared, journal: RunRecord | None, host: LocalHost, reask: bool) -> None:
+    """Look whether the record fits what is asked now; without a change of texts it does.
+
+    Raises:
+        EditedError: Answers would be asked for again or be left over, and nobody has agreed to that.
+    """
+    if journal is None:
+        return
+    sources = _sources(prepared)
+    if journal.sources == sources:
+        return
+    if journal.answers:
+        walk = RewalkHost(journal)
+        walked = Result(prepared.analysis.spec.name)
+        await conduct(prepared, walk, walked)
+        if isinstance(walked.error, Cancelled):
+            raise walked.error
+        changes = walk.finish()
+        if not changes.harmless and not reask:
+            raise EditedError(changes)
+        if not changes.harmless:
+            host.emit(Warned("", "\n".join(["edited since it was recorded", *changes.lines()])))
+    journal.adopt(sources)
+
+
+def _sources(prepared: Prepared) -> str:
+    """A digest of all texts and words that decide what is asked."""
+    asked, bindings = prepared.request, prepared.wiring.bindings
+    texts = {part.spec.source.raw for part in reachable(prepared.analysis)} | set(prepared.wiring.texts())
+    words = [asked.inputs, asked.config, asked.bind, asked.contracts, asked.people, prepared.note]
+    return digest_of_sources(texts, [*words, bindings.config.model_dump(exclude={"limits"})])
 
 
 async def conduct(prepared: Prepared, host: Host, result: Result) -> None:

@@ -171,6 +171,10 @@ class LocalWiring:
 
     # specs
 
+    def texts(self) -> list[str]:
+        """The texts of the specs that were wired so far."""
+        return [spec.source.raw for spec in self._programs]
+
     def program(self, path: Path) -> Program:
         """The checked program of a file.
 

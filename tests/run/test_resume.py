@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import prose_runtime as prose
 from prose_runtime.errors import ContractError, ProseError, RecordError, ServiceError
 from prose_runtime.journal import Journal
+from prose_runtime.runtime.rewalk import Changes, EditedError
+from prose_runtime.runtime.session import RunRequest, execute, prepare
 from prose_runtime.services.api import Request
 from prose_runtime.services.registry import adapt
 from prose_runtime.testing import script
@@ -137,13 +139,79 @@ def test_a_resumed_script_goes_on_behind_the_replies_that_it_gave(tmp_path: Path
     assert _run(path, journal, "last", script(*replies), None) == ["one", "two"]
 
 
-def test_an_edit_is_noticed(tmp_path: Path) -> None:
-    path = pattern(tmp_path, "let x = call a\n  n: 1\nreturn x", slots="a b")
+STEPS = """
+let x = call a
+  text: "one"
+let ys = parallel for i in range(1, 4):
+  call a
+    i: i
+let z = call a
+  all: ys
+return call b
+  z: z
+"""
+
+
+def _edit(tmp_path: Path, body: str, *, reask: bool = False) -> tuple[Any, list[str]]:
+    """What comes of a run that failed at its last call, when it goes on with another program; what was asked anew."""
+    first, b = Counted("a"), Counted("down")
     journal = Journal(tmp_path / ".prose")
-    _run(path, journal, None, Counted("a"), Counted("b"))
-    pattern(tmp_path, "let x = call a\n  n: 2\nreturn x", slots="a b")
-    with pytest.raises(RecordError, match="edited"):
-        _run(path, journal, "last", Counted("a"), Counted("b"))
+    with pytest.raises(ServiceError):
+        _run(pattern(tmp_path, STEPS, slots="a b"), journal, None, first, b)
+    again, b = Counted("a"), Counted("b")
+    record = journal.open("last")
+    request = RunRequest(pattern(tmp_path, body, slots="a b"), bind={"a": again, "b": b}, base=tmp_path)
+    try:
+        result = asyncio.run(execute(prepare(request), journal=record, reask=reask))
+    finally:
+        record.close()
+    return result.error or result.value, again.asked + b.asked
+
+
+def _changes(tmp_path: Path, body: str) -> Changes:
+    error, asked = _edit(tmp_path, body)
+    assert isinstance(error, EditedError)
+    assert "--reask" in str(error.help)
+    assert asked == []
+    return error.changes
+
+
+def test_an_edit_that_changes_a_request_is_told_with_the_reason_before_anybody_is_asked(tmp_path: Path) -> None:
+    changes = _changes(tmp_path, STEPS.replace('"one"', '"two"').replace("all: ys", "every: ys"))
+    assert changes.again.keys() == {"call a", "call a~2"}
+    assert "`text` is changed" in changes.again["call a"]
+    assert "`every` is new" in changes.again["call a~2"]
+    assert len(changes.reused) == 3
+    assert "asked again: 2 answers" in "\n".join(changes.lines())
+
+
+def test_an_edit_that_leaves_answers_over_is_told(tmp_path: Path) -> None:
+    changes = _changes(tmp_path, STEPS.replace("range(1, 4)", "range(1, 3)"))
+    assert changes.orphaned.keys() == {"parallel for[3]/call a"}
+    changes = _changes(tmp_path, STEPS.replace("call b\n  z: z", "z"))
+    assert changes.orphaned.keys() == {"call b"}
+
+
+def test_a_call_that_is_added_in_front_is_asked_and_the_rest_is_reused(tmp_path: Path) -> None:
+    _, asked = _edit(tmp_path, 'call b\n  fresh: "x"\n' + STEPS)
+    assert [question[:8] for question in asked] == ["{'fresh'", "{'z': '<"]
+
+
+def test_an_edit_that_changes_no_request_needs_no_consent(tmp_path: Path) -> None:
+    value, asked = _edit(tmp_path, "# only a remark\n" + STEPS)
+    assert len(asked) == 1
+    assert str(value).startswith("<")
+
+
+def test_with_consent_what_changed_is_asked_again_and_the_rest_is_not(tmp_path: Path) -> None:
+    value, asked = _edit(tmp_path, STEPS.replace("all: ys", "every: ys"), reask=True)
+    assert [question[:8] for question in asked] == ["{'every'", "{'z': '<"]
+    record = Journal(tmp_path / ".prose").open("last")
+    record.close()
+    path = pattern(tmp_path, STEPS.replace("all: ys", "every: ys"), slots="a b")
+    again, b = Counted("a"), Counted("b")
+    assert _run(path, Journal(tmp_path / ".prose"), "last", again, b) == value
+    assert again.asked + b.asked == []
 
 
 def test_a_second_process_is_refused(tmp_path: Path) -> None:
