@@ -27,6 +27,9 @@ __all__ = [
     "load_config",
 ]
 
+ADDRESSED = {"telegram": "chat"}
+"""Providers whose word behind the colon is no model, and the key of prose.yml that it stands for."""
+
 SPEC_SUFFIXES = (".md", ".prose")
 """Endings of spec files."""
 
@@ -144,10 +147,20 @@ class Bindings:
         provider, colon, model = word.partition(":")
         if provider not in registry.known_providers():
             return None
+        what = ADDRESSED.get(provider, "model")
         if colon and not model:
-            raise UsageError(f"`{word}` names no model", help=f"write `{provider}` or `{provider}:MODEL`")
+            raise UsageError(f"`{word}` names no {what}", help=f"write `{provider}` or `{provider}:{what.upper()}`")
+        if colon and what != "model":
+            return Binding(word, "service", settings=self._addressed(provider, {what: model}))
         settings = ServiceSettings(provider=provider, model=model or None)
         return Binding(word, "service", settings=self._complete(settings))
+
+    def _addressed(self, provider: str, address: dict[str, str]) -> ServiceSettings:
+        """An address of a provider, with what prose.yml says of the service that is called as the provider."""
+        entry = self.config.services.get(provider)
+        same = isinstance(entry, ServiceSettings) and entry.provider == provider
+        settings = entry if same and isinstance(entry, ServiceSettings) else ServiceSettings(provider=provider)
+        return self._complete(settings.model_copy(update=address))
 
     def _spec(self, word: str, slot: str, base: Path) -> Binding | None:
         looks = word.endswith(SPEC_SUFFIXES) or "/" in word or os.sep in word

@@ -27,7 +27,7 @@ answer, or a ``ServiceError``) and ``skip(request, answer=None)``, which passes 
 already.
 """
 
-EXTRAS = {"openai": "openai", "local": "xllamacpp"}
+EXTRAS = {"openai": "openai", "local": "xllamacpp", "telegram": "telegram"}
 """Providers that need an optional extra of the same name, and the module which shows that it is installed."""
 
 
@@ -59,7 +59,8 @@ def create(name: str, settings: ServiceSettings) -> Service:
         raise UsageError(f"service `{name}`: provider `{provider}` is not installed", help=f"install it: {command}")
     protect([settings.key_env] if settings.key_env else [], settings.base_url)
     service = _factory(name, entry)(settings.model_copy(update={"name": name}))
-    bounds = (settings.timeout, settings.max_concurrency, settings.max_requests_per_minute)
+    timeout = None if getattr(service, "keeps_time", False) else settings.timeout
+    bounds = (timeout, settings.max_concurrency, settings.max_requests_per_minute)
     return service if bounds == (None, None, None) else BoundService(service, *bounds)
 
 

@@ -45,6 +45,7 @@ class ServiceSettings(Closed):
         prices: By model id; they come from the top level of prose.yml.
         command: Program and arguments of a ``command``.
         replies, repeat, rules, otherwise: What a ``script`` answers; ``otherwise`` is written ``else``.
+        chat: Where ``telegram`` asks: a number, ``@name``, or ``new`` for an invitation.
         options: Anything else that a provider from outside this package wants to know.
     """
 
@@ -71,6 +72,7 @@ class ServiceSettings(Closed):
     repeat: bool = False
     rules: list[dict[str, Any]] | None = None
     otherwise: Any = Field(default=None, alias="else")
+    chat: int | str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
 
     def __repr_args__(self) -> list[tuple[str | None, Any]]:
@@ -101,6 +103,7 @@ KEYS: Mapping[str, frozenset[str]] = {
     "script": frozenset({"replies", "repeat", "rules", "else"}),
     "echo": frozenset(),
     "human": frozenset(),
+    "telegram": frozenset({"chat", "base_url", "key_env"}),
     "rehearsal": frozenset(),
 }
 """By built-in provider, the keys that it takes beside the common ones. Other providers take all keys."""

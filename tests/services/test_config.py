@@ -25,7 +25,7 @@ services:
   canned:  {provider: script, replies: ["first", {score: 0.4}, {error: "overloaded", kind: overloaded}], repeat: false}
   routed:  {provider: script, rules: [{when: {task_brief: "/regex/"}, reply: "x"}], else: {echo: true}}
   panel:   {pattern: ensemble-synthesizer, with: {ensemble_member: claude}, config: {ensemble_size: 5}}
-  foreign: {provider: telegram, options: {chat: 5}}
+  foreign: {provider: pager, options: {chat: 5}}
 models: {opus: claude-a, sonnet: claude-b}
 limits: {max_calls: 200, max_cost_usd: 2.0, max_concurrency: 8, call_timeout: 300, run_timeout: 3600}
 prices: {m: {input: 1, output: 2.5, cached: 0.1}}

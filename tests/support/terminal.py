@@ -34,7 +34,7 @@ class Terminal:
         self._process = subprocess.Popen(
             words, cwd=cwd, env=environment | {"TERM": "xterm-256color"} | variables,
             stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-            preexec_fn=_take_terminal,  # noqa: PLW1509 (the tests start no threads)
+            preexec_fn=_take_terminal,  # noqa: PLW1509 (it makes one system call and takes no lock)
         )  # fmt: skip
         os.close(theirs)
         self.raw = ""
@@ -77,6 +77,11 @@ class Terminal:
         while self._read():
             pass
         return self._process.wait(_PATIENCE)
+
+    def kill(self) -> None:
+        """End the command as a machine that loses its power does."""
+        self._process.kill()
+        self._process.wait()
 
     def _read(self) -> bool:
         """Read a piece; False when the command has closed the terminal."""
