@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -80,18 +80,62 @@ def relation(one: Way, other: Way) -> Relation:
     return "before" if part < other_part else "after"
 
 
-def is_certain(way: Way, since: int, findings: Findings) -> bool:
-    """Whether a call is surely made when control gets to step ``since`` of its way and each loop makes a pass."""
-    return not any(_may_skip(step, findings) for step in way.path[since:])
+def is_certain(way: Way, since: int, findings: Findings, runs: Callable[[n.Node], bool]) -> bool:
+    """Whether a call is surely made when control gets to step ``since`` of its way and comes out of it again.
+
+    ``runs`` tells whether a loop surely makes a pass.
+    """
+    if any(_may_skip(step, findings, runs) for step in way.path[since:]):
+        return False
+    if any(_may_fail_before(way, at, findings) for at in range(since, len(way.path))):
+        return False
+    return not any(_leaves_before(path, way.path, since) for path, jump in findings.jumps.items() if _is_quiet(jump))
 
 
-def _may_skip(step: Step, findings: Findings) -> bool:
+def _may_fail_before(way: Way, at: int, findings: Findings) -> bool:
+    """Whether what a ``try`` catches may come before the call in its body."""
+    node, _ = way.path[at]
+    if not isinstance(node, n.Try) or node.catch is None:
+        return False
+    inside = way.path[: at + 1]
+    calls = [path for site in findings.sites.values() for path in site.paths if path[: at + 1] == inside]
+    throws = [path for path in findings.jumps if path[: at + 1] == inside]
+    return any(path != way.path and not _comes_after(path, way.path) for path in (*calls, *throws))
+
+
+def _comes_after(path: Path, way: Path) -> bool:
+    common = len(shared(path, way))
+    if common >= min(len(path), len(way)):
+        return False
+    (node, part), (other, other_part) = path[common], way[common]
+    return node is other and isinstance(node, n.Block) and part > other_part
+
+
+def _is_quiet(jump: n.Node) -> bool:
+    """Whether the run can go on behind a jump although nothing catches it."""
+    return not isinstance(jump, n.Throw)
+
+
+def _leaves_before(jump: Path, way: Path, since: int) -> bool:
+    """Whether a jump inside the same statement comes before a call."""
+    common = len(shared(jump, way))
+    if common < since or common >= min(len(jump), len(way)):
+        return False
+    (node, part), (other, other_part) = jump[common], way[common]
+    return node is other and isinstance(node, n.Block) and part < other_part
+
+
+def _may_skip(step: Step, findings: Findings, runs: Callable[[n.Node], bool]) -> bool:
     node, part = step
     if isinstance(node, n.If):
         others = [number for number in range(len(node.branches) + 1) if number != part]
         return not all(findings.dead.get((node, number), False) for number in others)
     if isinstance(node, n.Try):
         return part == 1
+    if isinstance(node, n.Parallel):
+        return (node.options.mode, node.options.on_fail) != ("all", "fail-fast")
+    if is_loop(node):
+        return not runs(node)
     return isinstance(node, n.Choice | n.Conditional | n.Binary)
 
 
@@ -104,19 +148,26 @@ class Fault:
     late: Way | None = None
 
 
-def order_fault(findings: Findings, first: str, then: str, each_round: bool) -> Fault | None:
-    """What speaks against ``first`` being called before ``then``; only the kind ``unsure`` may still be right."""
+def order_fault(
+    findings: Findings, first: str, then: str, each_round: bool, runs: Callable[[n.Node], bool]
+) -> Fault | None:
+    """What speaks against ``first`` being called before ``then``; only the kind ``unsure`` may still be right.
+
+    ``runs`` tells whether a loop surely makes a pass.
+    """
     firsts = ways(findings, first)
     found: Fault | None = None
     for way in ways(findings, then):
-        fault = _fault_of(way, firsts, each_round, findings)
+        fault = _fault_of(way, firsts, each_round, findings, runs)
         if fault is not None and fault.kind != "unsure":
             return fault
         found = found or fault
     return found
 
 
-def _fault_of(way: Way, firsts: list[Way], each_round: bool, findings: Findings) -> Fault | None:
+def _fault_of(
+    way: Way, firsts: list[Way], each_round: bool, findings: Findings, runs: Callable[[n.Node], bool]
+) -> Fault | None:
     before = []
     for other in firsts:
         how = relation(other, way)
@@ -130,7 +181,7 @@ def _fault_of(way: Way, firsts: list[Way], each_round: bool, findings: Findings)
         before = [other for other in before if way.loops[0] in other.loops]
     if not before:
         return Fault("without", way)
-    if any(is_certain(other, len(shared(other.path, way.path)) + 1, findings) for other in before):
+    if any(is_certain(other, len(shared(other.path, way.path)) + 1, findings, runs) for other in before):
         return None
     return Fault("unsure", way, before[0])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from prose_runtime import nodes as n
@@ -50,7 +50,7 @@ def _ordered(first: str, then: str, each_round: bool, ground: Ground) -> Ruling:
         return Ruling("proved", f"{then} is never called")
     if not ways(ground.findings, first):
         return Ruling("refuted", f"{first} is never called")
-    fault = order_fault(ground.findings, first, then, each_round)
+    fault = order_fault(ground.findings, first, then, each_round, _makes_a_pass(ground))
     if fault is None:
         where = " in every round" if each_round else ""
         return Ruling("proved", f"each call of {then} comes after one of {first}{where}")
@@ -63,6 +63,32 @@ def _ordered(first: str, then: str, each_round: bool, ground: Ground) -> Ruling:
     }
     late = [(_line(fault.late, ground), f"{first} is called here")] if fault.late else []
     return Ruling("refuted", words[fault.kind], ((_line(fault.early, ground), f"{then} is called here"), *late))
+
+
+def _makes_a_pass(ground: Ground) -> Callable[[n.Node], bool]:
+    """Tells whether a loop makes a pass: one over what is given to the run does when there is something to do."""
+    numbers = Numbers(ground.facts.scopes)
+
+    def runs(loop: n.Node) -> bool:
+        if any(factor > 0 for factor in numbers.passes(loop).low.values()):
+            return True
+        source = loop.count if isinstance(loop, n.Repeat) else loop.iterable if isinstance(loop, n.ForEach) else None
+        return source is not None and _is_given(source, ground, 4)
+
+    return runs
+
+
+def _is_given(expr: n.Expr, ground: Ground, depth: int) -> bool:
+    """Whether a value is an input or config item, or a part of one."""
+    while isinstance(expr, n.Field):
+        expr = expr.object
+    frame = ground.facts.scopes.frames.get(expr) if isinstance(expr, n.Name) else None
+    if frame is None or not isinstance(expr, n.Name) or not depth:
+        return False
+    loops = [binding.node for binding in frame.lookup(expr.id)]
+    if not loops:
+        return expr.id in ground.facts.scopes.inputs or any(item.name == expr.id for item in ground.spec.config)
+    return all(isinstance(loop, n.ForEach) and _is_given(loop.iterable, ground, depth - 1) for loop in loops)
 
 
 def _line(way: Way, ground: Ground) -> Span:
