@@ -30,6 +30,7 @@ class View(NamedTuple):
 @click.option(
     "--calls", "view", flag_value="calls", help="How many calls a run makes; takes the options of `prose run`."
 )
+@click.option("--diagram", "view", flag_value="diagram", help="The program as a sequence diagram, for Mermaid.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(spec: str, words: tuple[str, ...], view: str | None, *, as_json: bool) -> int:
     """Show what is known of a spec without running it.
@@ -40,6 +41,8 @@ def show(spec: str, words: tuple[str, ...], view: str | None, *, as_json: bool) 
 
     How many calls a run makes comes as formulas over config and inputs, with numbers for the defaults, or for what is
     given as for a run (`prose show refine --calls --max-iterations 2 --refiner claude`).
+
+    The diagram is text in Mermaid's language, which GitHub and many editors draw (`prose show refine --diagram`).
     """
     from prose_runtime.check.checker import check_path
     from prose_runtime.check.project import Project
@@ -90,5 +93,16 @@ def _calls(analysis: Analysis, project: Project, words: tuple[str, ...]) -> View
     return View(lambda: calls_text(shown), lambda: calls_json(shown))
 
 
-VIEWS: dict[str, Callable[[Analysis, Project], View]] = {"flow": _flow, "ast": _tree}
+def _diagram(analysis: Analysis, _: Project) -> View:
+    """Who is called, in order. Raises CheckFailed for a spec with errors."""
+    from prose_runtime.report.mermaid import diagram
+
+    errors = [d for d in analysis.diagnostics if d.severity == "error" and d.code != "invariant-refuted"]
+    if errors:
+        raise CheckFailed(errors)
+    drawn = diagram(analysis)
+    return View(lambda: drawn.rstrip("\n"), lambda: {"mermaid": drawn})
+
+
+VIEWS: dict[str, Callable[[Analysis, Project], View]] = {"flow": _flow, "ast": _tree, "diagram": _diagram}
 """What can be shown, by the name of its option."""

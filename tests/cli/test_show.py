@@ -68,3 +68,11 @@ def test_an_unknown_spec_is_a_mistake_of_usage(tmp_path: Path) -> None:
     code, _, err = show("gaurd", folder=tmp_path)
     assert code == 2
     assert "did you mean `guard`" in err
+
+
+def test_the_program_as_a_diagram(tmp_path: Path) -> None:
+    code, out, _ = show("guard", "--diagram", folder=tmp_path)
+    assert code == 0
+    assert out.startswith("sequenceDiagram\n  participant run as guard\n")
+    code, again, _ = show("guard", "--diagram", "--json", folder=tmp_path)
+    assert (code, json.loads(again)["mermaid"]) == (0, out)
