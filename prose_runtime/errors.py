@@ -135,6 +135,12 @@ class LimitExceeded(RunFailed):
         self.bound = bound
 
 
+class EngineError(RunFailed):
+    """The engine for many machines cannot be reached, or cannot take what a run needs."""
+
+    kind = "engine"
+
+
 class Paused(ProseError):
     """The run waits for a person's answer and can be resumed.
 

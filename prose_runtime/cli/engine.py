@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from prose_runtime.errors import ProseError
+from prose_runtime.errors import EngineError, ProseError
 
 if TYPE_CHECKING:
     from prose_runtime.engine.client import Run
     from prose_runtime.engine.connection import Place
+    from prose_runtime.journal import Journal, RunRow
     from prose_runtime.runtime.result import Result
+    from prose_runtime.services.api import Service
 
 _T = TypeVar("_T")
 
@@ -117,7 +119,96 @@ async def _awaited(run: Run, *, quiet: bool) -> Result:
 
     cancelling: list[asyncio.Task[None]] = []
     on_interrupt(lambda: cancelling.append(asyncio.ensure_future(run.cancel())))
-    return await run.result(None if quiet else progress())
+    return await run.result(None if quiet else progress(), _person)
+
+
+def _person() -> Service | None:
+    """Who can be asked here and now: the person at the terminal, if there is one."""
+    from prose_runtime.services.human import HumanService, at_terminal
+
+    return HumanService("human") if at_terminal() else None
+
+
+# looking at runs
+
+
+def is_there(run: str, given: Mapping[str, Any], journal: Journal) -> bool:
+    """Whether RUN means one on the engine: so it is said, or it is not recorded here and prose.yml knows an engine."""
+    if given["engine"] is not None:
+        return True
+    return bool(run != "last" and _configured(given) and not any(row.run.startswith(run) for row in journal.list()))
+
+
+def _configured(given: Mapping[str, Any]) -> bool:
+    return any(given[key] for key in ("engine", "address")) or place(given).address is not None
+
+
+def list_there(given: Mapping[str, Any], rows: list[RunRow]) -> list[RunRow]:
+    """The rows of this machine with those of the engine, newest first."""
+    if not _configured(given):
+        return rows
+
+    async def work() -> list[RunRow]:
+        from prose_runtime.engine.connection import connect
+
+        client = await connect(place(given))
+        from prose_runtime.engine.client import listed
+
+        return [row async for _, row in listed(client)]
+
+    try:
+        there = called(work())
+    except EngineError as error:
+        if given["engine"]:
+            raise
+        from prose_runtime.cli.run import say
+
+        say(f"warning: {error.message}")
+        there = []
+    return sorted([*rows, *there], key=lambda row: row.started, reverse=True)
+
+
+async def _found(run: str, given: Mapping[str, Any]) -> Run:
+    from prose_runtime.engine.connection import connect
+
+    client = await connect(place(given))
+    from prose_runtime.engine.client import find
+
+    return await find(client, run)
+
+
+def show_there(run: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The object of a run on the engine."""
+
+    async def work() -> dict[str, Any]:
+        return await (await _found(run, given)).show()
+
+    return called(work())
+
+
+def resume_there(
+    prefix: str,
+    given: Mapping[str, Any],
+    limits: Mapping[str, Any],
+    answers: Sequence[str],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Give a run on the engine people's answers and wait for it; one that failed is begun again with its record."""
+    from prose_runtime.cli.answers import given_answers
+    from prose_runtime.cli.run import print_result
+
+    async def work() -> Result:
+        run = await _found(prefix, given)
+        for step, value in given_answers(answers, await run.waiting() if answers else [], Path.cwd()).items():
+            await run.answer(step, value)
+        await run.revive(limits)
+        return await _awaited(run, quiet=quiet)
+
+    result = called(work())
+    print_result(result, None, as_json=as_json, quiet=quiet)
+    return result.exit_code
 
 
 # workers
@@ -165,8 +256,6 @@ def called(work: Coroutine[Any, Any, _T]) -> _T:
     Raises:
         EngineError: The engine refuses.
     """
-    from prose_runtime.engine.wire import EngineError
-
     try:
         return asyncio.run(work)
     except ProseError:

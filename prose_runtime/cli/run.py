@@ -294,7 +294,7 @@ def print_result(result: Result, record: RunRecord | None, *, as_json: bool, qui
     error: ProseError | None = result.error
     if isinstance(error, Paused):
         say(f"paused: {error.message}" if not error.waiting else "paused: a person's answer is needed")
-        for line in waiting_text(error.waiting, record.run if record else None):
+        for line in waiting_text(error.waiting, result.run):
             say(line)
     elif error is not None:
         say(error_text(error))

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from prose_runtime.cli.engine import engined, is_there, list_there, resume_there, show_there
 from prose_runtime.cli.limits import given_limits, limited
 from prose_runtime.journal import RECORD_FOLDER, Journal, RunRow
 
@@ -18,26 +19,29 @@ def journal(base: Path | None = None) -> Journal:
 
 @click.group(invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@engined
 @click.pass_context
-def runs(ctx: click.Context, as_json: bool) -> None:
-    """List and show the runs recorded in this folder."""
+def runs(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
+    """List and show the runs recorded in this folder, and those of an engine."""
     if ctx.invoked_subcommand is None:
-        _print_list(as_json)
+        _print_list(as_json, given)
 
 
 @runs.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def list_(as_json: bool) -> None:
+@engined
+def list_(as_json: bool, **given: Any) -> None:
     """List the recorded runs, newest first."""
-    _print_list(as_json)
+    _print_list(as_json, given)
 
 
 @runs.command()
 @click.argument("run")
 @click.option("--json", "as_json", is_flag=True, help="Print the object of `prose run --json`.")
-def show(run: str, as_json: bool) -> None:
+@engined
+def show(run: str, as_json: bool, **given: Any) -> None:
     """Show a run. RUN is an unambiguous prefix of its name, or `last`."""
-    shown = journal().show(run)
+    shown = _shown(run, given)
     if as_json:
         from prose_runtime.report.run_json import dumps
 
@@ -61,16 +65,25 @@ def show(run: str, as_json: bool) -> None:
     "@FILE and - read the text.",
 )
 @click.option("--reask", is_flag=True, help="Ask again where the spec or the inputs changed since.")
+@engined
 @limited
-def resume(run: str, as_json: bool, quiet: bool, answers: tuple[str, ...], reask: bool, **limits: Any) -> int:
+def resume(run: str, as_json: bool, quiet: bool, answers: tuple[str, ...], reask: bool, **more: Any) -> int:
     """Go on with a run without asking anything again. RUN is a prefix of its name, or `last`."""
+    if is_there(run, more, journal()):
+        return resume_there(run, more, given_limits(more), answers, as_json=as_json, quiet=quiet)
     from prose_runtime.cli.run import resume_run
 
-    return resume_run(journal(), run, given_limits(limits), answers=answers, as_json=as_json, quiet=quiet, reask=reask)
+    return resume_run(journal(), run, given_limits(more), answers=answers, as_json=as_json, quiet=quiet, reask=reask)
 
 
-def _print_list(as_json: bool) -> None:
-    rows = journal().list()
+def _shown(run: str, given: dict[str, Any]) -> dict[str, Any]:
+    if is_there(run, given, journal()):
+        return show_there(run, given)
+    return journal().show(run)
+
+
+def _print_list(as_json: bool, given: dict[str, Any]) -> None:
+    rows = list_there(given, [] if given["engine"] else journal().list())
     if as_json:
         from prose_runtime.report.run_json import dumps
 

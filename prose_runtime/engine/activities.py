@@ -17,7 +17,7 @@ from prose_runtime.engine.bundle import Bundle
 from prose_runtime.engine.wiring import settle
 from prose_runtime.engine.words import service_named
 from prose_runtime.errors import Paused, ProseError, ServiceError
-from prose_runtime.journal import redact
+from prose_runtime.journal import protect, redact
 from prose_runtime.runtime.people import People
 from prose_runtime.runtime.session import RunRequest
 from prose_runtime.runtime.wiring import LocalWiring
@@ -62,6 +62,7 @@ class Activities:
     async def ask(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Ask a service."""
         async with _telling(), _alive():
+            protect(asked["hide"])
             service = self._service(asked["service"])
             request = wire.request_from(
                 asked["request"],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import (
     Client,
     WorkflowExecution,
@@ -20,10 +22,11 @@ from temporalio.service import RPCError
 
 from prose_runtime.check.checker import all_diagnostics
 from prose_runtime.engine import wire
+from prose_runtime.engine.asking import Asking, Person, nobody
 from prose_runtime.engine.connection import Place
-from prose_runtime.engine.history import Calls, events
+from prose_runtime.engine.history import Calls, Record, events
 from prose_runtime.engine.wiring import pack
-from prose_runtime.errors import Cancelled, CheckFailed, ProseError, UsageError
+from prose_runtime.errors import Cancelled, CheckFailed, EngineError, Paused, ProseError, UsageError
 from prose_runtime.events import Listener
 from prose_runtime.journal import RunRow
 from prose_runtime.runtime.inputs import check_inputs
@@ -70,6 +73,7 @@ def order(request: RunRequest, place: Place) -> dict[str, Any]:
         "limits": dict(request.limits),
         "people": request.people.as_json(),
         "lost_after": place.lost_after,
+        "longest": place.longest_history,
     }
     wire.check_size(ordered, "the run with its specs and inputs", "pass less, or run it on one machine")
     return ordered
@@ -103,12 +107,31 @@ class Run:
         self.handle = handle
         self.name = handle.id
 
-    async def result(self, listener: Listener | None = None) -> Result:
-        """Wait for the end. ``listener`` hears of calls as they begin and end."""
+    async def result(self, listener: Listener | None = None, person: Person = nobody) -> Result:
+        """Wait for the end, or until nothing but people's answers can let the run go on.
+
+        ``listener`` hears of calls as they begin and end. ``person`` gives who answers here in a service's name; where
+        nobody does, the result is that of a paused run, and the run waits on.
+        """
         calls = Calls(listener)
-        async for event in events(self.client, self.name, wait=True):
-            calls.take(event)
-        return result_from(self._whole(await self._end(), calls.calls))
+        asking = Asking(self, person)
+        stream = events(self.client, self.name, wait=True)
+        coming: asyncio.Future[HistoryEvent] = asyncio.ensure_future(anext(stream))
+        try:
+            while True:
+                waits: list[asyncio.Future[Any]] = [coming, *asking.tasks]
+                await asyncio.wait(waits, timeout=asking.idle(calls.in_flight), return_when=asyncio.FIRST_COMPLETED)
+                if coming.done():
+                    calls.take(coming.result())
+                    asking.take(coming.result())
+                    coming = asyncio.ensure_future(anext(stream))
+                elif not await asking.goes_on(calls.in_flight):
+                    return result_from(await self.show())
+        except StopAsyncIteration:
+            return result_from(self._whole(await self._end(), calls.calls))
+        finally:
+            coming.cancel()
+            asking.stop()
 
     async def _end(self) -> dict[str, Any]:
         try:
@@ -127,22 +150,42 @@ class Run:
         if isinstance(cause, ApplicationError) and cause.details and "status" in cause.details[0]:
             told: dict[str, Any] = cause.details[0]
             return told
-        error: ProseError = wire.EngineError(f"the engine ended the run: {getattr(cause, 'message', cause)}")
+        error: ProseError = EngineError(f"the engine ended the run: {getattr(cause, 'message', cause)}")
         if type(cause).__name__ in ("CancelledError", "TerminatedError"):
             error = Cancelled("the run was stopped")
         return {**_blank(self.name), "status": "cancelled", "error": wire.error_to(error)}
+
+    async def revive(self, limits: Mapping[str, Any]) -> None:
+        """Begin a run that failed or was stopped again under its name: what was answered is not asked again."""
+        described = await self.handle.describe()
+        if described.status in (WorkflowExecutionStatus.RUNNING, WorkflowExecutionStatus.COMPLETED):
+            return
+        record = Record()
+        async for event in events(self.client, self.name):
+            record.take(event)
+        asked = record.asked
+        ordered = {**asked, "settled": None, "limits": {**asked["limits"], **limits}}
+        ended = (await self._end()).get("error") or {}
+        carried = record.carried(ended.get("step"))
+        await self.client.start_workflow(
+            wire.WORKFLOW,
+            carried.begun_anew(ordered),
+            id=self.name,
+            task_queue=described.task_queue,
+            memo=dict(await described.memo()) | {"waiting": None},
+        )
 
     async def cancel(self) -> None:
         """Ask the run to stop."""
         await self.handle.cancel()
 
-    async def waiting(self) -> dict[str, str]:
-        """The steps that wait for a person, with their labels; also without a worker."""
+    async def waiting(self) -> list[dict[str, Any]]:
+        """The questions that wait for a person, as ``errors.Paused.waiting``; no worker is needed to tell."""
         memo = await (await self.handle.describe()).memo()
-        return dict(memo.get("waiting") or {})
+        return list(memo.get("waiting") or [])
 
     async def questions(self) -> list[dict[str, Any]]:
-        """What waits for a person; a worker has to be there to tell."""
+        """The same with the whole ``request``; a worker has to be there to tell."""
         found: list[dict[str, Any]] = await self.handle.query("questions")
         return found
 
@@ -160,9 +203,10 @@ class Run:
         if described.status != WorkflowExecutionStatus.RUNNING:
             return result_from(self._whole(await self._end(), calls.calls)).as_json()
         memo = await described.memo()
-        status = "paused" if memo.get("waiting") else "running"
-        told = {**_blank(self.name), "status": status, "spec": memo.get("spec", ""), "calls": calls.calls}
-        return {**told, "usage": {**told["usage"], "calls": len(calls.calls)}}
+        waiting = memo.get("waiting") or []
+        told = {**_blank(self.name), "spec": memo.get("spec", ""), "calls": calls.calls}
+        told["usage"]["calls"] = len(calls.calls)
+        return {**told, "status": "paused", "waiting": waiting} if waiting else told
 
 
 def _blank(run: str) -> dict[str, Any]:
@@ -173,6 +217,14 @@ def _blank(run: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _paused(waiting: list[dict[str, Any]]) -> Paused:
+    return Paused(
+        f"waiting for {len(waiting)} answers of people" if len(waiting) > 1 else "waiting for a person's answer",
+        waiting=waiting,
+        step=waiting[0]["step"],
+    )
+
+
 def result_from(told: Mapping[str, Any]) -> Result:
     """The result that the object of a run tells of; its error knows the exit code."""
     usage = {name: value for name, value in told["usage"].items() if name != "calls"}
@@ -181,7 +233,7 @@ def result_from(told: Mapping[str, Any]) -> Result:
         run=told["run"],
         status=told["status"],
         value=told["result"],
-        error=wire.error_from(told["error"]) if told["error"] else None,
+        error=_paused(told["waiting"]) if told.get("waiting") else told["error"] and wire.error_from(told["error"]),
         calls=told["calls"],
         conditions=told["conditions"],
         emitted=told["emitted"],

@@ -6,8 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from prose_runtime.engine.wire import EngineError
-from prose_runtime.errors import UsageError
+from prose_runtime.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     from temporalio.client import Client
@@ -17,6 +16,9 @@ TASK_QUEUE = "prose"
 
 LOST_AFTER = 30.0
 """Seconds without a sign of life after which a worker counts as lost."""
+
+LONGEST_HISTORY = 40_000
+"""Events after which the history of a run is cut and begun anew; the engine takes about 50,000."""
 
 PATIENCE = 10.0
 """Seconds to wait for the engine to answer at all."""
@@ -30,6 +32,7 @@ class Place:
     namespace: str | None = None
     task_queue: str = TASK_QUEUE
     lost_after: float = LOST_AFTER
+    longest_history: int = LONGEST_HISTORY
 
 
 async def connect(place: Place) -> Client:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,9 @@ from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 from prose_runtime.depth import make_room
 from prose_runtime.engine import wire
 from prose_runtime.engine.bundle import Bundle
-from prose_runtime.engine.host import EngineHost, Errands, Waiting
+from prose_runtime.engine.carried import Carried
+from prose_runtime.engine.errands import Errands
+from prose_runtime.engine.host import EngineHost, Waiting
 from prose_runtime.engine.wiring import WorkflowWiring, prepared_from
 from prose_runtime.errors import Cancelled, ProseError
 from prose_runtime.events import Emitted, Event
@@ -31,7 +32,7 @@ class ProseRun:
     """One run of a spec."""
 
     def __init__(self) -> None:
-        self.people = Waiting(changed=self._show)
+        self.people = Waiting(changed=self._ask)
         self.lines: list[str] = []
 
     @workflow.run
@@ -41,6 +42,7 @@ class ProseRun:
         They stand in the history. A run that failed fails the workflow, with that object in the failure's details.
         """
         make_room()
+        self.people.answers.update(asked.get("answers", {}))
         request = RunRequest(
             asked["spec"], asked["inputs"], asked["config"], asked["bind"], Path(), contracts=asked["contracts"],
             limits=asked["limits"], people=People.from_json(asked["people"]),
@@ -48,23 +50,49 @@ class ProseRun:
         errands = Errands(asked["lost_after"])
         result = Result(asked["name"], run=workflow.info().workflow_id)
         try:
-            settled = await errands.run(wire.SETTLE, "settle", asked, "what names mean, at a worker")
-            prepared = prepared_from(request, Bundle(**asked["bundle"]), _wiring(errands), settled, asked["specs"])
+            asked["settled"] = asked.get("settled") or await errands.run(
+                wire.SETTLE, "settle", {**asked, "record": None, "answers": {}}, "what names mean, at a worker"
+            )
+            prepared = prepared_from(
+                request, Bundle(**asked["bundle"]), _wiring(errands), asked["settled"], asked["specs"]
+            )
         except ProseError as error:
             result.error, result.status = error, "failed"
         else:
-            await self._walk(prepared, result, asked["lost_after"])
+            await self._walk(prepared, result, errands, asked)
         calls = [{"at": i, **call} for i, call in enumerate(result.calls) if call["step"] in self.people.asked]
         return _ended(result, calls)
 
-    async def _walk(self, prepared: Prepared, result: Result, lost_after: float) -> None:
+    async def _walk(self, prepared: Prepared, result: Result, errands: Errands, asked: dict[str, Any]) -> None:
         meter = Meter(prepared.limits)
         collector = ResultListener(result)
         watch = Watch(prepared.program, given_values(prepared), prepared.slots)
-        host = EngineHost(meter, [collector, watch, self._tell], self.people, lost_after)
-        await conduct(prepared, host, result)
+        assert isinstance(prepared.wiring, WorkflowWiring)
+        host = EngineHost(
+            meter, [collector, watch, self._tell], self.people, errands, Carried.unpacked(asked.get("record")),
+            longest=asked["longest"], hide=prepared.wiring.hidden,
+        )  # fmt: skip
+        await self._conducted(prepared, host, result, asked)
         close(prepared, result, watch)
         collector.close(meter)
+
+    async def _conducted(self, prepared: Prepared, host: EngineHost, result: Result, asked: dict[str, Any]) -> None:
+        """Walk the program, in a further workflow with a new history when this one gets too long."""
+        walk = asyncio.ensure_future(conduct(prepared, host, result))
+        try:
+            await workflow.wait_condition(lambda: walk.done() or host.drained)
+        except asyncio.CancelledError:
+            walk.cancel()
+        if walk.done() or walk.cancelling():
+            return await walk
+        try:
+            ordered = host.carry().begun_anew({**asked, "answers": self.people.answers})
+        except ProseError as error:
+            walk.cancel()
+            await walk
+            result.error = error
+        else:
+            workflow.continue_as_new(ordered)
 
     @workflow.signal
     def answer(self, step: str, value: Any) -> None:
@@ -74,7 +102,7 @@ class ProseRun:
     @workflow.query
     def questions(self) -> list[dict[str, Any]]:
         """What waits for a person."""
-        return [asdict(question) for question in self.people.open.values()]
+        return list(self.people.open.values())
 
     def _tell(self, event: Event) -> None:
         """Show the latest lines for people in the engine's web page."""
@@ -83,10 +111,22 @@ class ProseRun:
             self._show()
 
     def _show(self) -> None:
-        waiting = [f"waiting for a person: {q.label or q.step}" for q in self.people.open.values()]
+        waiting = [f"waiting for a person: {question['question']}" for question in self.people.open.values()]
         workflow.set_current_details("\n\n".join([*self.lines, *waiting]))
-        steps = {step: question.label for step, question in self.people.open.items()}
-        workflow.upsert_memo({"waiting": steps or None})
+
+    def _ask(self) -> None:
+        """Tell the questions that wait, in a place that needs no worker to be read."""
+        workflow.upsert_memo({"waiting": [_brief(question) for question in self.people.open.values()] or None})
+        self._show()
+
+
+_LONGEST_QUESTION = 20_000
+"""Characters of a question that are shown beside a run; a person who is asked by a command sees all of it."""
+
+
+def _brief(question: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: value for name, value in question.items() if name != "request"}
+    return {**shown, "question": shown["question"][:_LONGEST_QUESTION]}
 
 
 _BENIGN = ApplicationErrorCategory.BENIGN

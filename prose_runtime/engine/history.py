@@ -11,7 +11,10 @@ from temporalio.client import Client
 from temporalio.converter import default
 
 from prose_runtime.engine import wire
+from prose_runtime.engine.carried import Carried
+from prose_runtime.errors import EngineError
 from prose_runtime.events import CallFinished, CallStarted, Listener
+from prose_runtime.services.api import Reply
 from prose_runtime.text import Where
 from prose_runtime.values import NO_USAGE, ErrorValue, Usage
 
@@ -46,6 +49,11 @@ class Calls:
         self.calls: list[dict[str, Any]] = []
         self._open: dict[int, dict[str, Any]] = {}
 
+    @property
+    def in_flight(self) -> bool:
+        """Whether a request waits for its answer."""
+        return bool(self._open)
+
     def take(self, event: HistoryEvent) -> None:
         """Take the next event."""
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
@@ -53,12 +61,12 @@ class Calls:
         elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
             done = event.activity_task_completed_event_attributes
             if done.scheduled_event_id in self._open:
-                self._answered(self._open.pop(done.scheduled_event_id), _value(done.result.payloads))
+                self._answered(self._open.pop(done.scheduled_event_id), value_of(done.result.payloads))
         elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED:
             failed = event.activity_task_failed_event_attributes
             if failed.scheduled_event_id in self._open:
                 details = failed.failure.application_failure_info.details.payloads
-                self._failed(self._open.pop(failed.scheduled_event_id), _value(details), failed.failure.message)
+                self._failed(self._open.pop(failed.scheduled_event_id), value_of(details), failed.failure.message)
         elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_CANCEL_REQUESTED:
             asked = event.activity_task_cancel_requested_event_attributes
             entry = self._open.pop(asked.scheduled_event_id, None)
@@ -70,7 +78,7 @@ class Calls:
         scheduled = event.activity_task_scheduled_event_attributes
         if scheduled.activity_type.name != wire.ASK:
             return
-        asked = _value(scheduled.input.payloads)
+        asked = value_of(scheduled.input.payloads)
         if asked["request"]["purpose"] != "call":
             return
         entry = {
@@ -97,11 +105,55 @@ class Calls:
         self._tell(CallFinished(entry["step"], entry["output"], usage=usage))
 
     def _failed(self, entry: dict[str, Any], row: dict[str, Any] | None, message: str) -> None:
-        told = row or {"message": message, "kind": wire.ENGINE, "service": entry["service"]}
+        told = row or {"message": message, "kind": EngineError.kind, "service": entry["service"]}
         entry["output"] = {name: told.get(name) for name in ("message", "kind", "service")}
         entry["usage"] = Usage(**(row or {}).get("usage", {})).as_json()
         self._tell(CallFinished(entry["step"], error=entry["output"]))
 
 
-def _value(payloads: Any) -> Any:
+class Record:
+    """Gathers the answers of a run, for one that goes on where it ended. ``asked`` is what it was started with."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, Any] = {}
+        self._carried = Carried()
+        self._open: dict[int, str] = {}
+
+    def take(self, event: HistoryEvent) -> None:
+        """Take the next event."""
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
+            self.asked = value_of(event.workflow_execution_started_event_attributes.input.payloads)
+            self._carried = Carried.unpacked(self.asked.get("record"))
+        elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+            scheduled = event.activity_task_scheduled_event_attributes
+            if scheduled.activity_type.name == wire.ASK:
+                self._open[event.event_id] = value_of(scheduled.input.payloads)["step"]
+        elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
+            done = event.activity_task_completed_event_attributes
+            if done.scheduled_event_id in self._open:
+                self._carried.replies[self._open[done.scheduled_event_id]] = value_of(done.result.payloads)
+        elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED:
+            failed = event.activity_task_failed_event_attributes
+            row = value_of(failed.failure.application_failure_info.details.payloads)
+            if failed.scheduled_event_id in self._open and row:
+                self._carried.failures[self._open[failed.scheduled_event_id]] = row
+        elif event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:
+            signal = event.workflow_execution_signaled_event_attributes
+            if signal.signal_name == "answer":
+                step, value = _CONVERTER.from_payloads(list(signal.input.payloads))
+                self._carried.replies.setdefault(step, wire.reply_to(Reply(value)))
+
+    def carried(self, ended_at: str | None) -> Carried:
+        """The record without the answers at the step that ended the run: there it asks again."""
+        self._carried.resumed = True
+        self._carried.left = None
+        call = (ended_at or "").partition("#")[0]
+        for rows in (self._carried.replies, self._carried.failures):
+            for step in [step for step in rows if call and step.partition("#")[0] == call]:
+                del rows[step]
+        return self._carried
+
+
+def value_of(payloads: Any) -> Any:
+    """The first JSON value of some payloads, or None."""
     return _CONVERTER.from_payloads(list(payloads))[0] if payloads else None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from prose_runtime.errors import ProseError, RunFailed, ServiceError
+from prose_runtime.errors import EngineError, ProseError, ServiceError
 from prose_runtime.services.api import Reply, Request, RetryListener
 from prose_runtime.text import Where
 from prose_runtime.values import Usage, to_json
@@ -24,15 +24,6 @@ LARGEST = 2_000_000
 
 LONGEST_ID = 900
 """Bytes of an activity's id; the engine takes 1000."""
-
-ENGINE = "engine"
-"""The kind of errors that are the engine's doing."""
-
-
-class EngineError(RunFailed):
-    """The engine cannot be reached, or cannot take what a run needs."""
-
-    kind = ENGINE
 
 
 def size_of(value: Any) -> int:

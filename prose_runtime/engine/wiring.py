@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from prose_runtime.check.checker import check_path, reachable
+from prose_runtime.check.declared import needed_names
 from prose_runtime.check.project import Project
 from prose_runtime.check.tables import Analysis
 from prose_runtime.engine.bundle import Bundle, Joined, Packed, Packing, skill_key
@@ -57,10 +58,15 @@ class SettlingWiring(BundleWiring):
 
 
 class WorkflowWiring(BundleWiring):
-    """Within a workflow. ``store`` makes what stands for an agent's memory."""
+    """Within a workflow. ``store`` makes what stands for an agent's memory; ``hidden`` are variables with secrets."""
+
+    def __init__(self, bindings: Noting | Settled, project: Packed, specs: Mapping[str, str]):
+        super().__init__(bindings, project, specs)
+        self.hidden: list[str] = []
 
     def check_needs(self, specs: Iterable[Spec]) -> None:
-        """Looked at when the run was settled."""
+        """Looked at when the run was settled; here it is noted which variables hold what is to be hidden."""
+        self.hidden += [name for spec in specs for name in needed_names(spec, "environment")]
 
     def memory(self, kept: str, agent: str) -> Store | None:
         """Memory beyond a run is kept where workers are: an errand for one of them."""

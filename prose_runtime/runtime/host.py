@@ -168,7 +168,7 @@ class LocalHost:
                 reply = await self._timed(service, request, pace)
                 self._metered(step, service, reply.usage, reply.model)
         except Paused as pause:
-            pause.waiting = pause.waiting or [_question(step, request)]
+            pause.waiting = pause.waiting or [open_question(step, request)]
             raise
         except ServiceError as error:
             self._metered(step, service, spent(error), None)
@@ -224,7 +224,7 @@ def _call(step: str) -> str:
     return step.partition("#")[0]
 
 
-def _question(step: str, request: Request) -> dict[str, Any]:
+def open_question(step: str, request: Request) -> dict[str, Any]:
     """An open question as the run's result tells of it, and as ``Answers`` reads it when the run goes on."""
     line = request.label.rpartition(" (line ")[2]
     schema = shape_of(request)

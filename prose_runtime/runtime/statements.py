@@ -141,7 +141,8 @@ async def sleep(node: Sleep, act: Activation) -> Completion:
     if seconds is None or seconds < 0:
         raise _wrong("sleep needs a number of seconds", node.seconds, act)
     if not act.closing:
-        await act.unit.run.host.sleep(act.path, seconds)
+        step = act.at(act.unit.program.labels.get(node, "sleep")).path
+        await act.unit.run.host.sleep(step, seconds)
     return NOTHING
 
 

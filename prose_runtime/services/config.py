@@ -84,6 +84,7 @@ Entry = Annotated[
 class TemporalSettings(Closed):
     """An engine for many machines. ``lost_after``: seconds without a sign of life after which a worker counts as lost.
 
+    ``longest_history``: events after which the history of a run is cut and begun anew.
     Keys and certificates come from the engine's own environment variables.
     """
 
@@ -91,6 +92,7 @@ class TemporalSettings(Closed):
     namespace: str | None = None
     task_queue: str | None = None
     lost_after: Seconds | None = None
+    longest_history: Count | None = None
 
 
 class EngineSettings(Closed):

@@ -1,0 +1,165 @@
+"""Kills workers in the middle of nested parallel loops, and compares with a run that nothing disturbed.
+
+Run it in full with ``python -m engine.kills`` in the folder ``tests``: 24 kills; ``--kills N`` for another number.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from support.engine import Team, same, server
+
+SPEC = """---
+name: nested
+kind: pattern
+---
+### Slots
+- `reader`
+- `writer`
+
+### Config
+- `rounds` (integer, default: 3): How often each topic is gone through.
+
+### Parameters
+- `topics` (array): What is read about.
+
+### Delegation
+```
+let found = []
+let all = parallel for topic in topics:
+  let notes = []
+  repeat rounds as i:
+    let pages = parallel repeat 3 as page:
+      return call reader(topic: topic, round: i, page: page)
+    let summary = call writer(pages: pages, before: notes)
+    append summary to notes
+    append { topic: topic, round: i } to found
+  return notes
+return { all, found }
+```
+"""
+
+SCRIPT = """
+import json, os, sys, time
+told = sys.stdin.read()
+inputs = json.loads(told)["inputs"]
+key = json.dumps(inputs, sort_keys=True)
+def note(what):
+    with open(sys.argv[1], "a") as log:
+        log.write(json.dumps([what, key]) + "\\n")
+note("begun")
+time.sleep(float(sys.argv[2]))
+note("done")
+print("answer to " + key)
+"""
+
+
+@dataclass
+class Tally:
+    """What was found: kills, requests of the undisturbed and of the disturbed run, and what should never be."""
+
+    kills: int = 0
+    calls: int = 0
+    begun: int = 0
+    again: int = 0
+    repeated_finished: int = 0
+    wrong: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kills} kills, {self.calls} calls, {self.begun} requests begun, {self.again} asked again, "
+            f"{self.repeated_finished} finished calls repeated, {self.wrong} wrong results"
+        )
+
+
+def disturbed(team: Team, kills: int, *, topics: int, rounds: int, delay: float, seed: int) -> Tally:
+    """One run here, one on the engine whose workers are killed again and again."""
+    chance = random.Random(seed)
+    log = team.folder / "calls.log"
+    script = team.folder / "answer.py"
+    script.write_text(SCRIPT)
+    (team.folder / "nested.prose.md").write_text(SPEC)
+    words = ("nested.prose.md", "--topics", json.dumps([f"t{i}" for i in range(topics)]), "--rounds", str(rounds))
+    words += ("--reader", "reader", "--writer", "writer", "--max-calls", "100000")
+    _services(team, script, Path("/dev/null"), 0.0)
+    here = team.here(*words)
+    _services(team, script, log, delay)
+    team.start()
+    team.start()
+    run = team.prose("submit", *words).stdout.strip()
+    tally = Tally(calls=len(here["calls"]))
+    while tally.kills < kills:
+        begun = _counted(log)[0]
+        _wait(lambda before=begun: _counted(log)[0] > before or _over(team, run))
+        if _over(team, run):
+            break
+        time.sleep(chance.uniform(0, delay))
+        team.kill(chance.choice(team.workers))
+        tally.kills += 1
+        team.start()
+    there = json.loads(team.prose("resume", run, "--engine", "temporal", "--json", "--quiet").stdout)
+    tally.wrong = int(not same(there, here))
+    tally.begun, finished = _counted(log)
+    tally.again = tally.begun - tally.calls
+    tally.repeated_finished = _repeated(there, here) + max(0, finished - tally.calls - tally.kills * 16)
+    return tally
+
+
+def _services(team: Team, script: Path, log: Path, delay: float) -> None:
+    command = [sys.executable, "-S", "-E", str(script), str(log), str(delay)]
+    service = {"provider": "command", "command": command}
+    team.configure(services={"reader": service, "writer": service})
+
+
+def _counted(log: Path) -> tuple[int, int]:
+    rows = [json.loads(line)[0] for line in log.read_text().splitlines()] if log.exists() else []
+    return rows.count("begun"), rows.count("done")
+
+
+def _repeated(there: dict[str, Any], here: dict[str, Any]) -> int:
+    """Steps that stand more often in the history than they should."""
+    steps = Counter(call["step"] for call in there["calls"])
+    return sum((steps - Counter(call["step"] for call in here["calls"])).values())
+
+
+def _over(team: Team, run: str) -> bool:
+    shown = json.loads(team.prose("runs", "show", run, "--engine", "temporal", "--json").stdout)
+    return bool(shown["status"] != "running")
+
+
+def _wait(done: Any, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        time.sleep(0.02)
+
+
+def main() -> None:
+    """Run it in full and print the counts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, server(Path(folder)) as address:
+        home, project = Path(folder) / "home", Path(folder) / "project"
+        home.mkdir()
+        project.mkdir()
+        team = Team(project, home, address, "kills")
+        try:
+            tally = disturbed(team, given.kills, topics=4, rounds=given.kills, delay=0.4, seed=given.seed)
+        finally:
+            team.stop()
+    print(tally)
+    sys.exit(0 if tally.kills >= given.kills and not tally.wrong and not tally.repeated_finished else 1)
+
+
+if __name__ == "__main__":
+    main()
