@@ -45,6 +45,8 @@ async def connect(place: Place) -> Client:
     try:
         from temporalio.client import Client
         from temporalio.envconfig import ClientConfig
+
+        from prose_runtime.engine.converter import CONVERTER
     except ImportError:
         raise UsageError(
             "runs on an engine need the extra `temporal`", help="install it: pip install 'prose-runtime[temporal]'"
@@ -57,7 +59,7 @@ async def connect(place: Place) -> Client:
     if place.namespace:
         config["namespace"] = place.namespace
     try:
-        return await asyncio.wait_for(Client.connect(**config), PATIENCE)
+        return await asyncio.wait_for(Client.connect(**config, data_converter=CONVERTER), PATIENCE)
     except (RuntimeError, ValueError, OSError, TimeoutError) as error:
         raise _unreachable(config["target_host"], error) from None
 

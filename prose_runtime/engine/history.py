@@ -8,17 +8,17 @@ from typing import Any
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client
-from temporalio.converter import default
 
 from prose_runtime.engine import wire
 from prose_runtime.engine.carried import Carried
+from prose_runtime.engine.converter import CONVERTER
 from prose_runtime.errors import EngineError
 from prose_runtime.events import CallFinished, CallStarted, Listener
 from prose_runtime.services.api import Reply
 from prose_runtime.text import Where
 from prose_runtime.values import NO_USAGE, ErrorValue, Usage
 
-_CONVERTER = default().payload_converter
+_CONVERTER = CONVERTER.payload_converter
 
 
 async def events(client: Client, run: str, *, wait: bool = False) -> AsyncIterator[HistoryEvent]:

@@ -121,5 +121,5 @@ class Team:
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether two runs came to the same in every respect but their names."""
-    return {**one, "run": None} == {**other, "run": None}
+    """Whether two runs came to the same in every respect but their names; the order of names counts."""
+    return json.dumps({**one, "run": None}) == json.dumps({**other, "run": None})
