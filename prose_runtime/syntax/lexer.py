@@ -19,6 +19,8 @@ _CAN_END_AN_ENTRY = frozenset(
 )
 _OPEN = frozenset(("_LPAR", "_LSQB", "_INDEX", "_LBRACE"))
 _CLOSE = frozenset(("_RPAR", "_RSQB", "_RBRACE"))
+_NOTED = _OPEN | _CLOSE | {"_RECORD", "_COMMA_ARG"}
+_BLANK = " \t\n#"
 
 
 @dataclass(slots=True, eq=False)
@@ -50,7 +52,7 @@ class Terminals:
         self.blank: Matcher = re.compile(f"(?:{tables.blank})+").match
         self._compiled: dict[str, Matcher] = {}
         self._patterns = {terminal.name: terminal.pattern for terminal in tables.terminals}
-        self._tried: dict[tuple[int, str], list[tuple[str, Matcher]]] = {}
+        self._tried: list[dict[str, list[tuple[str, Matcher]]]] = [{} for _ in tables.states]
 
     def matcher(self, name: str) -> Matcher:
         """What finds a terminal at an offset."""
@@ -60,7 +62,7 @@ class Terminals:
 
     def tried(self, state: int, first: str) -> list[tuple[str, Matcher]]:
         """The terminals that a state accepts and that can begin with a character, in the order of trying."""
-        found = self._tried.get((state, first))
+        found = self._tried[state].get(first)
         if found is None:
             row: Mapping[str, int] = self.tables.states[state]
             found = [
@@ -68,7 +70,7 @@ class Terminals:
                 for terminal in self.tables.terminals
                 if terminal.name in row and terminal.name != "_NL" and terminal.first in ("", first)
             ]
-            self._tried[state, first] = found
+            self._tried[state][first] = found
         return found
 
 
@@ -100,35 +102,38 @@ class Lexer:
             return None
         self.position = token.end
         kind = self.previous = token.type
-        if kind in _OPEN:
-            self.depth += 1
-        elif kind in _CLOSE:
-            self.depth -= 1
-        elif kind == "_RECORD":
-            self.record = True
-        elif kind == "_COMMA_ARG" and self.depth:
-            token.type = "_COMMA"
+        if kind in _NOTED:
+            self._note(token)
         return token
+
+    def _note(self, token: Token) -> None:
+        """Follow brackets, and what depends on them."""
+        if token.type in _OPEN:
+            self.depth += 1
+        elif token.type in _CLOSE:
+            self.depth -= 1
+        elif token.type == "_RECORD":
+            self.record = True
+        elif self.depth:
+            token.type = "_COMMA"
 
     def _break(self) -> Token | None:
         match = self.terminals.matcher("_NL")(self.text, self.position, self.end)
-        return _token("_NL", match) if match else None
+        return Token("_NL", match.group(), self.position, match.end()) if match else None
 
     def _read(self, state: int) -> Token | None:
-        blank = self.terminals.blank(self.text, self.position, self.end)
-        position = blank.end() if blank else self.position
-        if position >= self.end:
+        text, position, end = self.text, self.position, self.end
+        if position < end and text[position] in _BLANK:
+            blank = self.terminals.blank(text, position, end)
+            position = blank.end() if blank else position
+        if position >= end:
             return None
         if self.record and not self.depth:
-            match = self.terminals.matcher("IN")(self.text, position, self.end)
+            match = self.terminals.matcher("IN")(text, position, end)
             if match:
-                return _token("_RECORD_IN", match)
-        for name, matcher in self.terminals.tried(state, self.text[position]):
-            match = matcher(self.text, position, self.end)
+                return Token("_RECORD_IN", match.group(), position, match.end())
+        for name, matcher in self.terminals.tried(state, text[position]):
+            match = matcher(text, position, end)
             if match:
-                return _token(name, match)
+                return Token(name, match.group(), position, match.end())
         raise NoToken(position)
-
-
-def _token(kind: str, match: re.Match[str]) -> Token:
-    return Token(kind, match.group(), match.start(), match.end())

@@ -112,9 +112,10 @@ class _State(BlockState):
 class _Parser(BlockParser):
     """mistune's block parser with positions, and with fences of programs that may hold fences in their strings."""
 
-    def __init__(self) -> None:
-        # What is inside an item or a quote never changes how far it reaches, and nobody reads it from this tree.
-        super().__init__(block_quote_rules=["blank_line"], list_rules=["blank_line"])
+    def parse(self, state: BlockState, rules: list[str] | None = None) -> None:
+        """Read the top level only: what is inside an item or a quote never changes how far it reaches."""
+        if state.parent is None:
+            super().parse(state, rules)
 
     def parse_method(self, m: re.Match[str], state: BlockState) -> int | None:
         start = state.cursor

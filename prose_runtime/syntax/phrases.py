@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from prose_runtime.text import Source, Span
 
@@ -19,8 +19,7 @@ _CLOSING = {")": "(", "]": "[", "}": "{"}
 _SPECIAL = re.compile(r"[()\[\]{}\"'`,;]")
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """Text on one line, folded from the file's lines, that can tell the exact place of each of its characters.
 
     ``marks`` pairs an index into ``text`` with the offset of that character in the file, one pair a source line.
@@ -33,6 +32,8 @@ class Phrase:
     def of(cls, source: Source, span: Span) -> Phrase:
         """The text of a span, with line ends and the blanks around them folded into one blank."""
         raw = source.text[span.start : span.end]
+        if "\n" not in raw:
+            return cls(raw, ((0, span.start),)).part(0)
         pieces: list[str] = []
         marks = [(0, span.start)]
         at = length = 0
@@ -49,7 +50,7 @@ class Phrase:
 
     def offset(self, index: int) -> int:
         """Where in the file a character stands; the index behind the last one gives the end."""
-        first, start = self.marks[bisect_right(self.marks, index, key=_index) - 1]
+        first, start = self.marks[bisect_right(self.marks, index, key=_index) - 1 if len(self.marks) > 1 else 0]
         return start + index - first
 
     @property
@@ -64,6 +65,8 @@ class Phrase:
         start += len(piece) - len(piece.lstrip())
         piece = piece.strip()
         first = (0, self.offset(start))
+        if len(self.marks) == 1:
+            return Phrase(piece, (first,))
         later = bisect_right(self.marks, start, key=_index)
         end = bisect_right(self.marks, start + len(piece) - 1, key=_index)
         return Phrase(piece, (first, *((at - start, offset) for at, offset in self.marks[later:end])))
@@ -78,6 +81,8 @@ class Phrase:
 
     def pieces(self, separators: str = ",") -> list[tuple[int, int]]:
         """Start and end of the parts between separators that stand outside brackets, quotes and backticks."""
+        if not any(separator in self.text for separator in separators):
+            return [(0, len(self.text))] if self.text.strip() else []
         cuts = [i for i, char in outside(self.text) if char in separators]
         bounds = zip([0, *(i + 1 for i in cuts)], [*cuts, len(self.text)], strict=True)
         return [(start, end) for start, end in bounds if self.text[start:end].strip()]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, ClassVar
+from contextlib import suppress
+from typing import Any, ClassVar, cast
 
 import yaml
 
@@ -26,6 +27,21 @@ class _Loader(yaml.SafeLoader):
     """Composes nodes only; plain scalars keep the tag of text and are read by ``plain``."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
+
+
+_FAST: Any = (
+    type("_FastLoader", (yaml.CSafeLoader,), {"yaml_implicit_resolvers": {}}) if yaml.__with_libyaml__ else None
+)
+_UNLIKE = re.compile(r"[\t\ufeff!\[{|>]")
+"""Signs whose use libyaml reads otherwise than PyYAML in some places: a text with one of them is left to the latter."""
+
+
+def _compose(text: str) -> yaml.Node | None:
+    """The tree of a text, by libyaml where that is at hand and the text is right; faults are told by PyYAML."""
+    if _FAST is not None and not _UNLIKE.search(text):
+        with suppress(yaml.YAMLError, UnicodeError):
+            return cast("yaml.Node | None", _FAST(text).get_single_node())
+    return _Loader(text).get_single_node()
 
 
 def plain(text: str) -> Any:
@@ -53,7 +69,7 @@ class Yaml:
     def root(self) -> yaml.Node | None:
         """The tree, or None when the text is empty or wrong, which is then reported."""
         try:
-            node = _Loader(self._content).get_single_node()
+            node = _compose(self._content)
             if node is not None:
                 self._weigh(node, {})
         except yaml.MarkedYAMLError as fault:
