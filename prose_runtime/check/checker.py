@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prose_runtime.check.collect import collected
-from prose_runtime.check.project import Project, walk
+from prose_runtime.check.project import Project, RealPaths, walk
 from prose_runtime.check.reading import FIRM
 from prose_runtime.check.resolve import resolve
 from prose_runtime.check.rule import Facts, Rule
@@ -108,10 +108,12 @@ class _Projects:
 def spec_files(paths: Iterable[Path], problem: Callable[[UnreadableFile], None]) -> Iterator[Path]:
     """The files among paths, and the specs in folders and below, each once; ``problem`` hears what cannot be read."""
     seen: set[Path] = set()
+    real = RealPaths()
     for path in paths:
         for file in walk(path, problem) if path.is_dir() else (path,):
-            if file.resolve() not in seen:
-                seen.add(file.resolve())
+            place = real(file)
+            if place not in seen:
+                seen.add(place)
                 yield file
 
 

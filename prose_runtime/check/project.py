@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,7 @@ from prose_runtime.syntax.parse import parse, read_source
 if TYPE_CHECKING:
     from prose_runtime.check.flow_walk import Findings
     from prose_runtime.check.invariants import Verdict
+    from prose_runtime.check.subjects import Subject
 
 MARKERS = ("prose.yml", ".git", "pyproject.toml")
 """What makes a folder the root of a project."""
@@ -52,6 +54,23 @@ class FrontMatter:
     kind: str | None = None
 
 
+class RealPaths:
+    """Where files really are, links followed: asked for many files, it looks at each folder once."""
+
+    def __init__(self) -> None:
+        self._folders: dict[Path, Path] = {}
+
+    def __call__(self, path: Path) -> Path:
+        """The absolute path of a file without links; of one that is missing, as far as there is any."""
+        whole = path.absolute()
+        if whole.is_symlink() or whole.name == "..":
+            return whole.resolve()
+        folder = self._folders.get(whole.parent)
+        if folder is None:
+            folder = self._folders[whole.parent] = whole.parent.resolve()
+        return folder / whole.name
+
+
 @dataclass(eq=False)
 class Project:
     """A root folder, the specs below it, and everything that was read or analysed so far.
@@ -66,10 +85,14 @@ class Project:
     analyses: dict[Spec, Analysis] = field(default_factory=dict, repr=False)
     flows: dict[Spec, Findings | None] = field(default_factory=dict, repr=False)
     verdicts: dict[Spec, tuple[Verdict, ...]] = field(default_factory=dict, repr=False)
+    subjects: dict[Spec, Subject] = field(default_factory=dict, repr=False)
+    real: RealPaths = field(default_factory=RealPaths, repr=False)
     _loaded: dict[Path, Loaded] = field(default_factory=dict, repr=False)
     _parsed: dict[Spec, Loaded] = field(default_factory=dict, repr=False)
     _scopes: dict[Spec, Scopes] = field(default_factory=dict, repr=False)
     _folders: dict[Path, list[Path]] = field(default_factory=dict, repr=False)
+    _names: dict[Path | None, dict[str, list[Path]]] = field(default_factory=dict, repr=False)
+    _configured: dict[Path, frozenset[str]] = field(default_factory=dict, repr=False)
     _fronts: dict[Path, FrontMatter] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -87,7 +110,7 @@ class Project:
         Raises:
             UnreadableFile: It is missing, a folder, not permitted, or no UTF-8 text.
         """
-        key = path.resolve()
+        key = self.real(path)
         if key not in self._loaded:
             spec, diagnostics = parse(read_source(path))
             self._loaded[key] = self._parsed[spec] = Loaded(spec, tuple(diagnostics))
@@ -96,7 +119,7 @@ class Project:
     def adopt(self, spec: Spec) -> None:
         """Take a spec that was read before for what its file holds, whatever has become of the file since."""
         loaded = Loaded(spec, ())
-        self._loaded[Path(spec.source.path).resolve()] = self._parsed[spec] = loaded
+        self._loaded[self.real(Path(spec.source.path))] = self._parsed[spec] = loaded
 
     def parse_diagnostics(self, spec: Spec) -> tuple[Diagnostic, ...]:
         """What the parser said of a spec that this project read; nothing for one made elsewhere."""
@@ -132,13 +155,8 @@ class Project:
         if "/" in reference or "\\" in reference:
             return self._at_path(reference, folder)
         name = _bare(reference)
-        places: tuple[Callable[[], Iterable[Path]], ...] = (
-            lambda: self._specs_in(folder),
-            lambda: self.files,
-            lambda: [path for place in library_folders() for path in self._specs_in(place)],
-        )
-        for number, place in enumerate(places):
-            named = [path for path in place() if self._has_name(path, name) and accept(path)]
+        for number, places in enumerate(((folder,), (None,), library_folders())):
+            named = [path for place in places for path in self._named(place).get(name, ()) if accept(path)]
             found = [path for path in _best(named, name) if number or self._allowed(path)]
             if found:
                 return found
@@ -146,7 +164,12 @@ class Project:
 
     def configured(self, beside: Path) -> frozenset[str]:
         """The names of the services that are configured for a spec."""
-        return configured_services(beside) if self.services is None else self.services
+        if self.services is not None:
+            return self.services
+        folder = beside.parent
+        if folder not in self._configured:
+            self._configured[folder] = configured_services(beside)
+        return self._configured[folder]
 
     def holds_folder(self, reference: str, beside: Path) -> bool:
         """Whether a reference means a folder of the project, such as that of a skill."""
@@ -179,8 +202,14 @@ class Project:
             return True
         return path.suffix == ".md" and of_our_kind(self.front(path).kind)
 
-    def _has_name(self, path: Path, name: str) -> bool:
-        return stem(path) == name or self.front(path).name == name
+    def _named(self, place: Path | None) -> Mapping[str, list[Path]]:
+        """The specs of a folder, or of the whole project, by the names of their files and those that they say."""
+        if place not in self._names:
+            found = self._names[place] = defaultdict(list)
+            for path in self.files if place is None else self._specs_in(place):
+                for name in {stem(path), self.front(path).name}:
+                    found[name or ""].append(path)
+        return self._names[place]
 
     def _at_path(self, reference: str, folder: Path) -> list[Path]:
         base = str(folder / reference.replace("\\", "/"))
@@ -191,8 +220,12 @@ class Project:
         return []
 
     def _allowed(self, path: Path) -> bool:
-        place = path.resolve()
-        return place.is_relative_to(self.root.resolve()) or place.is_relative_to(library().resolve())
+        place = self.real(path)
+        return any(root == place or root in place.parents for root in self._roots)
+
+    @cached_property
+    def _roots(self) -> tuple[Path, Path]:
+        return self.root.resolve(), library().resolve()
 
 
 def library() -> Path:

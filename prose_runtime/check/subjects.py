@@ -28,6 +28,12 @@ class Subject:
 
 def find_subject(test: Spec, project: Project) -> Subject:
     """The subject of a test. Tests themselves are passed over when it is looked for by name."""
+    if test not in project.subjects:
+        project.subjects[test] = _found(test, project)
+    return project.subjects[test]
+
+
+def _found(test: Spec, project: Project) -> Subject:
     given = test.frontmatter.get("subject")
     name = given.strip() if isinstance(given, str) else ""
     if not name:
