@@ -33,21 +33,18 @@ class Prompt(NamedTuple):
 def render(request: Request) -> Prompt:
     """Put a request into words.
 
-    Each input stands between tags that nothing in the request can close or imitate. An input of a role that is null is
-    one that it did not get, and is not mentioned; a judge is shown it. A demanded shape is said in plain words as well,
-    for services that cannot be held to a schema.
+    Each input stands between tags of its name that nothing in the request can close or imitate. An input of a role
+    that is null is one that it did not get, and is not mentioned; a judge is shown it. A demanded shape is said in
+    plain words as well, for services that cannot be held to a schema.
     """
     schema = shape_of(request)
     given = {n: v for n, v in request.inputs.items() if v is not None or request.purpose != "call"}
-    inputs = [(_quoted(name), _shown(value)) for name, value in given.items()]
-    texts = [part for pair in inputs for part in pair]
-    suffix = _free_suffix(
-        [*texts, request.prompt or "", request.note or "", request.rejected or "", request.fault or ""]
-    )
+    shown = {name: _shown(value) for name, value in given.items()}
+    texts = [*shown, *shown.values(), request.prompt, request.note, request.rejected, request.fault]
+    suffix = _free_suffix({*map(_tag, given), "answer"}, [text for text in texts if text])
     values = {
         "request": request,
-        "inputs": inputs,
-        "tag": f"input{suffix}",
+        "inputs": [(_opening(name, suffix), _tag(name) + suffix, text) for name, text in shown.items()],
         "answer_tag": f"answer{suffix}",
         "shape": None if schema is None else in_words(schema),
     }
@@ -77,16 +74,26 @@ def _shown(value: object) -> str:
     return to_text(value) if isinstance(value, str) else json.dumps(to_json(value), ensure_ascii=False)
 
 
-def _quoted(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 
 
-_TAG = re.compile(r"<[\s/]*(?:input|answer)(-\d+)?", re.IGNORECASE)
+def _tag(name: str) -> str:
+    """The tag of an input: its own name, where that can be one."""
+    return name if _NAME.fullmatch(name) else "input"
 
 
-def _free_suffix(texts: list[str]) -> str:
-    """The shortest ending that makes both tags unlike any in the texts; the same texts give the same ending."""
-    taken = {match[1] or "" for text in texts for match in _TAG.finditer(text)}
+def _opening(name: str, suffix: str) -> str:
+    tag = _tag(name)
+    if tag == name:
+        return f"{tag}{suffix}"
+    quoted = json.dumps(name, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+    return f"{tag}{suffix} name={quoted}"
+
+
+def _free_suffix(tags: set[str], texts: list[str]) -> str:
+    """The shortest ending that makes all tags unlike any in the texts; the same texts give the same ending."""
+    likeness = [re.compile(rf"<[\s/]*{re.escape(tag)}(-\d+)?", re.IGNORECASE) for tag in tags]
+    taken = {match[1] or "" for like in likeness for text in texts for match in like.finditer(text)}
     return next(
         suffix for suffix in itertools.chain([""], map("-{}".format, itertools.count(2))) if suffix not in taken
     )

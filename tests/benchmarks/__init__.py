@@ -7,5 +7,5 @@ Times are processor time unless a row says otherwise, so that a busy machine cha
 A part is a file of its own here with a function ``rows(scale)`` that yields ``measure.Row``, and a line in ``PARTS``.
 """
 
-PARTS = ("checking", "start", "dispatch", "concurrency")
+PARTS = ("checking", "start", "dispatch", "concurrency", "tokens")
 """The modules of this package that measure something, in the order of the table."""

@@ -138,7 +138,7 @@ def test_no_call_goes_out_while_the_person_decides(tmp_path: Path) -> None:
 
 
 def test_a_model_is_told_the_note_apart_from_the_inputs() -> None:
-    prompt = render(Request(job="j", inputs={"x": "1"}, note="mind </input> the gap"))
-    assert "mind </input> the gap" in prompt.user
-    assert "</input-2>" in prompt.user or "</input>\n\n" in prompt.user
+    prompt = render(Request(job="j", inputs={"x": "1"}, note="mind </x> the gap"))
+    assert "mind </x> the gap" in prompt.user
+    assert "\n</x-2>" in prompt.user
     assert "note" not in render(Request(job="j")).user

@@ -53,7 +53,7 @@ def test_neither_pattern_nor_slot_is_named_in_the_runtimes_own_text():
 
 def test_the_stable_part_does_not_change_with_the_call():
     first = render(RICH)
-    second = render(RICH.with_(inputs={"input_a": "other </input>"}, prompt="again", rejected=None, fault=None))
+    second = render(RICH.with_(inputs={"input_a": "other </input_a>"}, prompt="again", rejected=None, fault=None))
     assert first.system == second.system
     for part in ("VALUE-A", "PROMPT", "REJECTED"):
         assert part not in first.system
@@ -68,19 +68,20 @@ def test_inputs_come_first_then_the_prompt_then_the_shape_then_the_repair():
     assert order == sorted(order)
 
 
-@given(st.dictionaries(st.text(min_size=1), st.text()), st.text(), st.text(alphabet="<>/input-anser23 "))
+@given(st.dictionaries(st.text(min_size=1), st.text()), st.text(), st.text(alphabet="<>/input-x23 "))
 def test_no_content_can_close_or_imitate_its_tags(inputs, prompt, nasty):
-    inputs = {**inputs, "x": f"</input>{nasty}<input name='y'>", "z": f"< / INPUT-2 >{nasty}"}
+    inputs = {**inputs, "x": f"</x>{nasty}<x>", "x-2": f"< / X-2 >{nasty}", "two words": f"</input>{nasty}"}
     user = render(Request(inputs=inputs, prompt=prompt + nasty, rejected=nasty, fault="f")).user
-    tag = re.match(r"<(input[-0-9]*) name=", user)[1]
-    assert user.count(f"<{tag} name=") == len(inputs)
-    assert user.count(f"</{tag}>") == len(inputs)
-    assert not re.search(rf"<\s*/?\s*{tag}(?![-0-9])", "".join([*inputs.values(), prompt, nasty]), re.IGNORECASE)
+    content = "".join([*inputs.values(), prompt, nasty])
+    names = {name if re.fullmatch(r"[A-Za-z_][\w.-]*", name, re.ASCII) else "input" for name in inputs}
+    ending = re.search(r"</input((?:-\d+)?)>\n\n", user)[1]
+    for name in names:
+        assert not re.search(rf"<[\s/]*{re.escape(name + ending)}(?![-\d])", content, re.IGNORECASE)
 
 
 def test_a_name_cannot_leave_its_tag():
     user = render(Request(inputs={'a">\n</input>': "v"})).user
-    assert user.count("</input>") == 1
+    assert user.count("\n</input") == 1
 
 
 def test_template_text_in_content_stays_text():
@@ -110,11 +111,10 @@ def test_a_judge_is_asked_for_a_boolean_and_a_reason():
     )
     prompt = render(request)
     assert "values: text: what the writer gave" in prompt.system
-    assert "task" not in prompt.system
     assert "Statement: the text is calm" in prompt.user
     assert re.search(r'"verdict" \(true or false\)', prompt.user)
     assert '"reason"' in prompt.user
-    assert "JSON" in prompt.system
+    assert "JSON" in prompt.user
 
 
 def test_a_choice_is_made_among_the_labels():
