@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +110,7 @@ def wired(request: RunRequest, analysis: Analysis, wiring: LocalWiring) -> Prepa
     found = _sound(analysis)
     runnable(analysis)
     wiring.check_needs([part.spec for part in reachable(analysis)])
+    request = _with_background(request, analysis)
     check_inputs(analysis, request.inputs, request.config)
     bindings = wiring.bindings
     slots = _slots(analysis, request, wiring)
@@ -121,6 +122,19 @@ def wired(request: RunRequest, analysis: Analysis, wiring: LocalWiring) -> Prepa
     return Prepared(
         request, analysis, program, wiring, filled, _limits(bindings, request.limits), bounds, note, warnings
     )
+
+
+BACKGROUND = "background"
+"""The input of a spec that takes the context of a run in the place of the runtime."""
+
+
+def _with_background(request: RunRequest, analysis: Analysis) -> RunRequest:
+    """A spec with an input ``background`` is given the context of the run there, and sums it up itself."""
+    context = request.people.context
+    if context is None or BACKGROUND not in analysis.inputs or BACKGROUND in request.inputs:
+        return request
+    inputs = {**request.inputs, BACKGROUND: context}
+    return replace(request, inputs=inputs, people=replace(request.people, context=None))
 
 
 def _needs_default(analysis: Analysis, request: RunRequest) -> bool:

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+import prose_runtime as prose
 from prose_runtime.errors import ProseError
-from support.library import failed, play
+from prose_runtime.testing import script
+from support.commands import ROOT
+from support.library import PATTERNS, failed, play
 
 TASK = {"task_brief": "T"}
 
@@ -50,6 +53,29 @@ def test_each_side_hears_the_last_argument_of_the_other_only() -> None:
     assert all(inputs["task_brief"] == "T" for _, inputs in done.calls)
     assert done.value["result"] == {"thesis": "for3", "antithesis": "con3"}
     assert done.value["exchange"] == [{"round": n, "thesis": f"for{n}", "antithesis": f"con{n}"} for n in (1, 2, 3)]
+
+
+REPLIES = [["for1", "for2", "for3"], ["3", "true", "null"], ["two\nlines {x}", "for \ud83d", ""]]
+
+
+@pytest.mark.parametrize("said", REPLIES)
+@pytest.mark.parametrize("rounds", [0, 1, 3])
+def test_the_composite_of_the_examples_gives_the_same(rounds: int, said: list[str]) -> None:
+    one, other = (
+        prose.run(
+            path,
+            TASK,
+            bind={"thesis": script(*said), "antithesis": script(*[f"against {text}" for text in said])},
+            config={"rounds": rounds},
+        )
+        for path in (
+            PATTERNS / "dialectic.prose.md",
+            ROOT / "examples" / "dialectic-composite" / "dialectic-composite.md",
+        )
+    )
+    assert other.value == one.value
+    shown = [[(call["target"], call["inputs"], call["prompt"]) for call in run.calls] for run in (one, other)]
+    assert shown[0] == shown[1]
 
 
 # ensemble-synthesizer

@@ -18,7 +18,7 @@ from support.library import PATTERNS, load
 
 NAMES = (
     "worker-critic refine ratchet retry-with-learning fan-out map-reduce race fallback-chain pipeline guard "
-    "proposer-adversary dialectic dialectic-convergence ensemble-synthesizer oversight "
+    "proposer-adversary dialectic dialectic-convergence adversarial-debate ensemble-synthesizer oversight "
     "blind-review stochastic-probe assumption-miner coherence-probe contrastive-probe"
 ).split()
 
