@@ -13,7 +13,7 @@ from typing import Any
 from prose_runtime.errors import UsageError
 from prose_runtime.jsontext import parse_json
 from prose_runtime.services.api import Reply, Request
-from prose_runtime.services.dialogue import TEXT, takes_words
+from prose_runtime.services.dialogue import in_words_alone, takes_words
 from prose_runtime.services.shape import types_of
 from prose_runtime.services.typed import converted, hint
 
@@ -120,8 +120,8 @@ def _value(question: Question, said: _Parts) -> Any:
     if len(missing) == 1 and not said.fields:
         value[missing[0]] = _converted(question, missing[0], said.text, fields[missing[0]])
     value |= {name: said.text for name in missing if name not in value and takes_words(fields[name])}
-    value.setdefault(TEXT, said.text)
-    return _complete(question, value, [name for name in missing if name not in value])
+    value = _complete(question, value, [name for name in missing if name not in value])
+    return in_words_alone(said.text, fields, value)
 
 
 def _whole(text: str | None) -> dict[str, Any] | None:

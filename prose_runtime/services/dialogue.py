@@ -49,7 +49,12 @@ async def answer(channel: Channel, request: Request, question: str, *, freely: b
     name, field = next(iter(fields.items()))
     if len(fields) == 1 and name in schema.get("required", ()) and takes_words(field):
         return {name: said}
-    return {TEXT: said, **await _filled(channel, schema, said)}
+    return in_words_alone(said, fields, await _filled(channel, schema, said))
+
+
+def in_words_alone(said: str, fields: Mapping[str, Any], filled: Mapping[str, Any]) -> Any:
+    """An answer of words and fields. Words alone are a text: it stands for all fields that the program reads."""
+    return {TEXT: said, **filled} if filled or TEXT in fields else said
 
 
 def takes_words(schema: Mapping[str, Any]) -> bool:

@@ -26,7 +26,7 @@ TURNS = ["pro", "contra", "pro", "contra", "pro", "contra"]
 
 
 def speeches(side: str) -> list[Any]:
-    return [{"argument": f"the {name} {side}", "stands": True} for name in ("opening", "rebuttal", "finale")]
+    return [{"text": f"the {name} {side}", "stands": True} for name in ("opening", "rebuttal", "finale")]
 
 
 def entry(name: str, side: str) -> dict[str, str]:
@@ -129,15 +129,13 @@ def test_openings_are_written_at_the_same_time() -> None:
 # concessions
 
 
-@pytest.mark.parametrize(
-    "concession", [{"argument": "We have no case left", "stands": False}, "You are right; I concede."]
-)
+@pytest.mark.parametrize("concession", [{"text": "We have no case left", "stands": False}, "You are right; I concede."])
 def test_a_reply_that_concedes_is_asked_for_once_more(concession: Any) -> None:
     said = speeches("for")
     done = debate(pro=[said[0], concession, *said[1:]])
     assert done.targets == ["moderator", "pro", "contra", "pro", "pro", "contra", "pro", "contra", "judge", "moderator"]
     first, again = done.roles["pro"].requests[1:3]
-    words = concession["argument"] if isinstance(concession, dict) else concession
+    words = concession["text"] if isinstance(concession, dict) else concession
     assert again.inputs == {**first.inputs, "earlier_reply": words}
     assert first.prompt in again.prompt
     assert "stand by your position" in again.prompt
@@ -148,13 +146,13 @@ def test_a_reply_that_concedes_is_asked_for_once_more(concession: Any) -> None:
 
 def test_the_other_side_is_reminded_as_well() -> None:
     said = speeches("against")
-    done = debate(contra=[*said[:2], {"argument": "They win", "stands": False}, said[2]])
+    done = debate(contra=[*said[:2], {"text": "They win", "stands": False}, said[2]])
     assert done.targets.count("contra") == 4
     assert done.value["debate"] == WHOLE
 
 
 def test_it_is_asked_once_more_only() -> None:
-    gone = {"argument": "I give up", "stands": False}
+    gone = {"text": "I give up", "stands": False}
     done = debate(pro=[gone, gone, *speeches("for")[1:]])
     assert done.targets.count("pro") == 4
     assert done.value["debate"][0]["argument"] == "I give up"

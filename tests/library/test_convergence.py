@@ -11,7 +11,7 @@ import pytest
 import prose_runtime
 from prose_runtime.events import CallStarted, Emitted, Event
 from prose_runtime.testing import script
-from support.commands import Outcome, prose, run
+from support.commands import prose, run
 from support.library import PATTERNS, Play, load, play
 
 TASK = {"task_brief": "Tabs or spaces?"}
@@ -19,11 +19,11 @@ ROLES = ("thesis", "antithesis", "synthesis")
 
 
 def claims(count: int) -> list[dict[str, str]]:
-    return [{"claim": f"the claim of round {n}", "digest": f"claim {n}"} for n in range(1, count + 1)]
+    return [{"text": f"the claim of round {n}", "digest": f"claim {n}"} for n in range(1, count + 1)]
 
 
 def critiques(count: int) -> list[dict[str, str]]:
-    return [{"critique": f"the critique of round {n}", "digest": f"critique {n}"} for n in range(1, count + 1)]
+    return [{"text": f"the critique of round {n}", "digest": f"critique {n}"} for n in range(1, count + 1)]
 
 
 def positions(count: int) -> list[dict[str, Any]]:
@@ -155,8 +155,8 @@ def test_a_long_digest_is_cut_between_words() -> None:
     done = play(
         "dialectic-convergence",
         TASK,
-        thesis=[{"claim": "c", "digest": "tabs"}],
-        antithesis=[{"critique": LONG, "digest": LONG}],
+        thesis=[{"text": "c", "digest": "tabs"}],
+        antithesis=[{"text": LONG, "digest": LONG}],
         synthesis=[ANSWER],
         chair=[],
     )
@@ -236,8 +236,8 @@ def test_an_unclear_word_never_lets_it_go_on(ruling: Any) -> None:
 
 
 SETTINGS = """services:
-  t: {provider: script, replies: [{claim: tabs, digest: tabs}], repeat: true}
-  a: {provider: script, replies: [{critique: no, digest: no}], repeat: true}
+  t: {provider: script, replies: [{text: tabs, digest: tabs}], repeat: true}
+  a: {provider: script, replies: [{text: no, digest: no}], repeat: true}
   s: {provider: script, replies: [{converged: false, next_thesis: both, digest: both}], repeat: true}
 """
 WORDS = ["Tabs or spaces?", "--thesis", "t", "--antithesis", "a", "--synthesis", "s", "--max-rounds", "2"]
@@ -247,19 +247,26 @@ PERSON = "  human: {provider: script, replies: [{decision: continue, rounds: 1},
 
 
 def test_without_a_person_it_pauses_and_never_runs_past_the_bound(tmp_path: Path) -> None:
-    def do(*words: str, human: str = "") -> Outcome:
-        (tmp_path / "prose.yml").write_text(SETTINGS + human, encoding="utf-8")
-        return run([prose(), *words, "--json"], tmp_path, home=tmp_path / "home")
+    def do(*words: str, code: int) -> dict[str, Any]:
+        (tmp_path / "prose.yml").write_text(SETTINGS, encoding="utf-8")
+        done = run([prose(), *words, "--json"], tmp_path, home=tmp_path / "home")
+        assert done.exit == code, done.stderr
+        report: dict[str, Any] = json.loads(done.stdout)
+        return report
 
-    first = do("run", "dialectic-convergence", *WORDS)
-    assert first.exit == 5, first.stderr
-    report = json.loads(first.stdout)
+    report = do("run", "dialectic-convergence", *WORDS, code=5)
     assert [call["target"] for call in report["calls"]] == [*ROLES, *ROLES, "chair"]
-    assert [call["service"] for call in report["calls"]][-1] == "human"
-    again = do("resume", "last")
-    assert again.exit == 5, again.stderr
-    more = do("resume", "last", human=PERSON)
-    assert more.exit == 0, more.stderr
-    report = json.loads(more.stdout)
+    assert report["calls"][-1]["service"] == "human"
+    do("resume", "last", code=5)
+    report = do("resume", "last", "--answer", "decision=continue", "--answer", "rounds=1", code=5)
+    assert len(report["emitted"]) == 3
+    report = do("resume", "last", "--answer", "stop", code=0)
     assert [call["target"] for call in report["calls"]] == [*ROLES, *ROLES, "chair", *ROLES, "chair"]
     assert (report["result"]["result"], report["result"]["rounds"]) == ("both", 3)
+
+
+def test_the_service_named_human_answers_at_the_bound(tmp_path: Path) -> None:
+    (tmp_path / "prose.yml").write_text(SETTINGS + PERSON, encoding="utf-8")
+    done = run([prose(), "run", "dialectic-convergence", *WORDS, "--json"], tmp_path, home=tmp_path / "home")
+    assert done.exit == 0, done.stderr
+    assert json.loads(done.stdout)["result"]["rounds"] == 3
