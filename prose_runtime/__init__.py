@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from prose_runtime.events import Event
     from prose_runtime.journal import RunRecord
     from prose_runtime.nodes import Spec
+    from prose_runtime.runtime.people import People
     from prose_runtime.runtime.result import Result
 
 __all__ = ["arun", "check", "load", "run"]
@@ -68,6 +69,7 @@ async def arun(
     on_event: Callable[[Event], object] | None = None,
     record: RunRecord | None = None,
     limits: Mapping[str, Any] | None = None,
+    people: People | None = None,
 ) -> Result:
     """Run a spec and return its result.
 
@@ -78,6 +80,7 @@ async def arun(
         config: JSON values by config name.
         on_event: Called with each event as it happens.
         limits: Bounds by their names under ``limits`` in prose.yml, such as ``max_calls``; before those there.
+        people: Slots that people take over, personas, the language and background of all roles.
         record: An open record of ``prose_runtime.journal.Journal``, to make the run durable.
 
     Raises:
@@ -85,11 +88,12 @@ async def arun(
         UsageError: Inputs, config or bindings are wrong.
         ProseError: The run ended without a result; its class says why.
     """
+    from prose_runtime.runtime.people import People
     from prose_runtime.runtime.session import RunRequest, execute, prepare
 
     path, project = (_located(spec), None) if isinstance(spec, str | Path) else (spec.source.path, _project(spec))
     given = dict(inputs or {}), dict(config or {}), dict(bind or {})
-    request = RunRequest(path, *given, limits=dict(limits or {}), project=project)
+    request = RunRequest(path, *given, limits=dict(limits or {}), project=project, people=people or People())
     listeners = [] if on_event is None else [lambda event: (on_event(event), None)[1]]
     result = await execute(prepare(request), journal=record, listeners=listeners)
     if result.error is not None:

@@ -270,7 +270,7 @@ def _tell_before(prepared: Prepared) -> None:
         from prose_runtime.report.text import render
 
         say(render(warnings))
-    say(run_line(prepared.bounds, prepared.limits.max_calls, beside=int(prepared.request.people.context is not None)))
+    say(run_line(prepared.bounds, prepared.limits.max_calls, beside=prepared.beside))
 
 
 def print_result(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bool) -> None:

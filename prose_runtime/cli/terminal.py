@@ -65,6 +65,8 @@ class Progress:
         begun = self._open.pop(event.step, now)
         if event.error is not None and event.error.get("kind") == "cancelled":
             self.line(f"stop {name}", "yellow")
+        elif event.error is not None and event.error.get("kind") == "paused":
+            self.line(f"open {name}: a person has to answer", "yellow")
         elif event.error is not None:
             self.line(f"fail {name}: {event.error.get('message')}", "red")
         elif event.recorded:

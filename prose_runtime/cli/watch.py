@@ -38,7 +38,9 @@ class Watcher:
         from prose_runtime.report.bounds_text import most_calls
 
         console = Console(stderr=True, highlight=False, emoji=False, markup=False)
-        return LiveView(console, self._meter, self._steering, most_calls(self.prepared.bounds))
+        return LiveView(
+            console, self._meter, self._steering, most_calls(self.prepared.bounds, beside=self.prepared.beside)
+        )
 
     async def execute(
         self, record: RunRecord | None, *, answers: dict[str, Any] | None = None, reask: bool = False

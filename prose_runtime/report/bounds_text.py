@@ -36,10 +36,13 @@ def run_line(bounds: Bounds, max_calls: int | None, *, beside: int = 0) -> str:
     return f"{line} ({more})" if more else line
 
 
-def most_calls(bounds: Bounds) -> int | None:
-    """The number of calls that a run makes at most, without repairs, retries and the judge; None without a bound."""
+def most_calls(bounds: Bounds, *, beside: int = 0) -> int | None:
+    """The number of calls that a run makes at most, without repairs, retries and the judge; None without a bound.
+
+    ``beside``: as in ``run_line``.
+    """
     calls = evaluate(bounds.calls.high, _NOTHING)
-    return None if calls is None or math.isinf(calls) else int(calls)
+    return None if calls is None or math.isinf(calls) else int(calls) + beside
 
 
 def _unbounded(bounds: Bounds, max_calls: int | None) -> str:

@@ -86,6 +86,11 @@ class Prepared:
     note: str = ""
     warnings: Sequence[Diagnostic] = ()
 
+    @property
+    def beside(self) -> int:
+        """How many calls are made beside those of the program: the one that sums up the context."""
+        return int(self.request.people.context is not None)
+
 
 def prepare(request: RunRequest) -> Prepared:
     """Check the spec, resolve the bindings, validate inputs and config: everything before the first call.
@@ -167,7 +172,8 @@ def _limits(bindings: Bindings, asked: Mapping[str, Any]) -> Limits:
 
 def meter_of(prepared: Prepared) -> Meter:
     """What counts a run's calls against its limits and its own bound."""
-    return Meter(prepared.limits, most_requests(prepared.bounds, prepared.request.contracts))
+    most = most_requests(prepared.bounds, prepared.request.contracts)
+    return Meter(prepared.limits, None if most is None else most + prepared.beside)
 
 
 async def execute(

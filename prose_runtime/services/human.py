@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from prose_runtime.errors import Paused
 from prose_runtime.services import keyboard
@@ -82,7 +83,7 @@ class Terminal:
     async def line(self, question: str) -> str:
         """The line typed behind a question."""
         self.show(question)
-        return await self._read()
+        return await self._read() or ""
 
     async def text(self, question: str) -> str:
         """The lines typed below a question, up to an empty one or a lone dot."""
@@ -91,8 +92,8 @@ class Terminal:
         self.show(f"\n{question}\nYour answer (an empty line or a lone . ends it{later}):\n")
         lines: list[str] = []
         while True:
-            typed = await self._read()
-            if typed.strip() == ".":
+            typed = await self._read(lines)
+            if typed is None or typed.strip() == ".":
                 return "\n".join(lines)
             if typed.strip():
                 lines.append(typed)
@@ -101,12 +102,17 @@ class Terminal:
             else:
                 self.show("(a lone . gives an empty answer)\n")
 
-    async def _read(self) -> str:
-        """The next line. Raises ``Paused`` at the end of the input, ``_Later`` when another question comes first."""
+    async def _read(self, lines: Sequence[str] = ()) -> str | None:
+        """The next line; None when the input ends (Ctrl-D) behind the ``lines`` that were typed.
+
+        Raises ``Paused`` when it ends before there are any, ``_Later`` when another question comes first.
+        """
         while True:
             typed = await keyboard.line()
-            if typed is None:
+            if typed is None and not lines:
                 raise paused(self._request)
+            if typed is None:
+                return None
             if typed.strip() != LATER:
                 return typed
             if keyboard.queued():

@@ -27,6 +27,9 @@ API = "https://api.telegram.org"
 POLL = 20
 """Seconds for which the server may keep a poll open."""
 
+PAUSE = 5.0
+"""Seconds between polls of a server that is away."""
+
 TRIES = 4
 """How often in a row a request may fail before the failure counts."""
 
@@ -171,20 +174,32 @@ class Hub:
         self._offset = updates[-1].update_id + 1 if updates else 0
 
     async def _poll(self) -> None:
-        try:
-            while True:
-                bot = await self._open()
-                updates = await self._do(lambda b=bot: b.get_updates(  # type: ignore[misc]
-                    offset=self._offset, timeout=POLL, allowed_updates=["message"]
-                ))  # fmt: skip
-                for update in updates:
-                    self._offset = update.update_id + 1
-                    await self._take(update)
-        except ServiceError as error:
-            replies: list[asyncio.Future[Any]] = [asked.reply for asked in self._asked]
-            for waits in [*replies, *self._invited.values()]:
-                if not waits.done():
-                    waits.set_exception(error)
+        """Poll until nobody waits. A server that is away for a while is waited for, as the replies are."""
+        while True:
+            try:
+                await self._poll_once()
+            except ServiceError as error:
+                if error.kind not in ("unavailable", "rate_limit"):
+                    return self._give_up(error)
+                await asyncio.sleep(PAUSE)
+            except Exception as error:  # else all would wait for a poll that is not there
+                said = str(error).replace(self._token, "***")
+                return self._give_up(ServiceError(f"Telegram sent what nobody can read: {said}", service="telegram"))
+
+    async def _poll_once(self) -> None:
+        bot = await self._open()
+        updates = await self._do(
+            lambda: bot.get_updates(offset=self._offset, timeout=POLL, allowed_updates=["message"])
+        )
+        for update in updates:
+            self._offset = update.update_id + 1
+            await self._take(update)
+
+    def _give_up(self, error: ServiceError) -> None:
+        replies: list[asyncio.Future[Any]] = [asked.reply for asked in self._asked]
+        for waits in [*replies, *self._invited.values()]:
+            if not waits.done():
+                waits.set_exception(error)
 
     async def _take(self, update: Update) -> None:
         message = update.message

@@ -20,13 +20,14 @@ BOT = {"id": 1, "is_bot": True, "first_name": "Prose", "username": "prose_test_b
 class FakeTelegram:
     """The server's state. ``sent`` are the messages of the bot in order, ``asked`` the methods that were called.
 
-    ``conflict``: the text with which polls are refused, or "". ``failures``: replies of the next sends, each a status
-    and what is said.
+    ``conflict``: the text with which polls are refused, or "". ``away``: so many polls find no server. ``failures``:
+    replies of the next sends, each a status and what is said.
     """
 
     sent: list[dict[str, Any]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     conflict: str = ""
+    away: int = 0
     failures: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     url: str = ""
     polls: int = 0
@@ -84,6 +85,9 @@ class FakeTelegram:
     def _getupdates(self, given: dict[str, Any]) -> tuple[int, Any]:
         if self.conflict:
             return 409, {"description": f"Conflict: {self.conflict}"}
+        if self.away and int(given.get("offset", 0)) >= 0:
+            self.away -= 1
+            return 502, {"description": "Bad Gateway"}
         offset, patience = int(given.get("offset", 0)), float(given.get("timeout", 0))
         with self._change:
             self.polls += 1

@@ -170,6 +170,29 @@ def test_the_end_of_input_pauses():
         assert "terminal" in help_
 
 
+def test_the_end_of_input_behind_some_lines_ends_the_answer():
+    with Terminal({"prompt": "what now?"}) as terminal:
+        terminal.wait_for("Your answer")
+        terminal.type("one\n\x04")
+        assert terminal.answer() == ["one"]
+
+
+def test_who_has_joined_answers_freely_and_then_the_fields():
+    schema = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}, "why": {"type": "string"}, "sure": {"type": "boolean"}},
+        "required": ["text", "why", "sure"],
+    }
+    with Terminal({"briefing": "You take part as judge", "prompt": "?", "schema": schema}) as terminal:
+        assert "You take part as judge" in terminal.wait_for("Your answer")
+        terminal.type("because\nof this\n\n")
+        assert "text (" not in terminal.wait_for("why (a text; empty: what you wrote)")
+        terminal.type("\n")
+        terminal.wait_for("sure (yes or no)")
+        terminal.type("y\n")
+        assert terminal.answer() == [{"text": "because\nof this", "why": "because\nof this", "sure": True}]
+
+
 def test_an_interrupt_ends_the_waiting():
     with Terminal({"prompt": "?"}) as terminal:
         terminal.wait_for("Your answer")

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,22 @@ def test_flood_control_is_waited_for(telegram: FakeTelegram) -> None:
         telegram.write(CHAT, "now", to=telegram.wait_for(1)["number"])
 
     assert ask(telegram, person) == ["now"]
+
+
+def test_a_server_that_is_away_for_a_while_is_waited_for(
+    telegram: FakeTelegram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prose_runtime.services.telegram_hub.TRIES", 1)
+    monkeypatch.setattr("prose_runtime.services.telegram_hub.PAUSE", 0.05)
+    telegram.away = 3
+
+    def person() -> None:
+        number = telegram.wait_for(1)["number"]
+        while telegram.away:
+            time.sleep(0.01)
+        telegram.write(CHAT, "still here", to=number)
+
+    assert ask(telegram, person) == ["still here"]
 
 
 def test_a_wrong_token_is_told_and_not_shown(telegram: FakeTelegram, monkeypatch: pytest.MonkeyPatch) -> None:
