@@ -13,7 +13,7 @@ nested bullets. A slot, and the words ``default`` and ``judge`` for the services
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,25 +21,21 @@ from typing import Any
 from pydantic import ValidationError
 
 from prose_runtime.check.tables import Analysis
-from prose_runtime.diagnostics import Collector, did_you_mean
+from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import UsageError
-from prose_runtime.nodes import Bullet, Fixture, Slot, Spec
+from prose_runtime.nodes import Fixture, Slot, Spec
 from prose_runtime.services import registry
 from prose_runtime.services.bindings import SPEC_SUFFIXES, Bindings, InstanceSettings, ServiceSettings
 from prose_runtime.services.script import INSTRUCTION
-from prose_runtime.syntax.config_values import BadValue, describe, fits, read_type, read_value
-from prose_runtime.syntax.entries import read_entry
-from prose_runtime.syntax.fixtures import names_value
+from prose_runtime.syntax import fixture_values
+from prose_runtime.syntax.config_values import BadValue, read_value
 from prose_runtime.syntax.phrases import Phrase
-from prose_runtime.syntax.yaml_values import Yaml
-from prose_runtime.text import Source, Span
 
 SERVICES = ("default", "judge")
 """Fixture names that stand for services of prose.yml, unless the subject has an input or slot of that name."""
 
 _SCRIPT = frozenset({"replies", "repeat", "rules", "else"})
 _INSTANCE = frozenset({"pattern", "with", "config"})
-_DATA_LABELS = ("yaml", "yml", "json")
 
 
 @dataclass(slots=True)
@@ -87,13 +83,15 @@ def read_given(test: Spec, subject: Analysis) -> Given:
             if fixture.name in slots:
                 given.bind[fixture.name] = _binding(fixture, slots[fixture.name], given)
             elif fixture.name in config:
-                given.config[fixture.name] = value_of(fixture, config[fixture.name])
+                given.config[fixture.name] = fixture_values.value_of(fixture, config[fixture.name])
             elif fixture.name in inputs:
-                given.inputs[fixture.name] = value_of(fixture, inputs[fixture.name])
+                given.inputs[fixture.name] = fixture_values.value_of(fixture, inputs[fixture.name])
             elif fixture.name in SERVICES:
                 given.words[fixture.name] = _service(_raw(fixture), fixture, given)
             else:
                 raise _unknown(fixture, subject.spec, [*slots, *config, *inputs])
+        except BadValue as fault:
+            raise UsageError(str(fault), where=test.source.where(fixture.name_span)) from None
         except UsageError as error:
             error.where = error.where or test.source.where(fixture.name_span)
             raise
@@ -104,93 +102,6 @@ def _unknown(fixture: Fixture, subject: Spec, known: list[str]) -> UsageError:
     listed = f"it has {', '.join(f'`{name}`' for name in known)}" if known else "it takes none"
     message = f"{subject.name} has no input, config item or slot `{fixture.name}`"
     return UsageError(message, help=did_you_mean(fixture.name, known) or listed)
-
-
-# values
-
-
-def value_of(fixture: Fixture, spelling: str | None) -> Any:
-    """The value of an input or config item of a type.
-
-    Raises:
-        UsageError: It is no value of that type.
-    """
-    try:
-        value = _typed(fixture, spelling)
-    except BadValue as error:
-        why = f"; {error}" if str(error) else ""
-        raise UsageError(f"the fixture `{fixture.name}` is not {describe(spelling)}{why}") from None
-    if not fits(value, spelling) and value is not None:
-        raise UsageError(f"the fixture `{fixture.name}` is not {describe(spelling)}")
-    return value
-
-
-def _typed(fixture: Fixture, spelling: str | None) -> Any:
-    if fixture.text:
-        return _inline(fixture.text, spelling)
-    if fixture.block is not None:
-        data = fixture.label in _DATA_LABELS or (fixture.label is None and _structured(spelling))
-        return read_yaml(fixture.block) if data else fixture.block
-    return _from_bullets(fixture.bullets, spelling) if fixture.bullets else None
-
-
-def _structured(spelling: str | None) -> bool:
-    return read_type(spelling).kind in ("object", "array")
-
-
-def _inline(text: str, spelling: str | None) -> Any:
-    """A value on the bullet's own line. Without a declared type a text that only begins like JSON is text."""
-    bare = Phrase(text, ((0, 0),)).unwrapped().text
-    try:
-        return read_value(bare, spelling)
-    except BadValue:
-        if spelling is None:
-            return bare
-        raise
-
-
-def _from_bullets(bullets: Iterable[Bullet], spelling: str | None) -> Any:
-    """Nested bullets: an object when each is ``name: value`` and no list is due, else a list."""
-    kind = read_type(spelling)
-    rows = list(bullets)
-    if kind.kind != "array" and all(names_value(bullet.text) for bullet in rows):
-        return dict(_named(bullet) for bullet in rows)
-    item = spelling.strip("`").removesuffix("[]") if spelling and spelling.strip("`").endswith("[]") else None
-    return [_element(bullet, item) for bullet in rows]
-
-
-def _named(bullet: Bullet) -> tuple[str, Any]:
-    entry = read_entry(Phrase(bullet.text, ((0, 0),)))
-    assert entry is not None
-    if bullet.bullets and not entry.rest:
-        return entry.name.text, _from_bullets(bullet.bullets, None)
-    return entry.name.text, _inline(entry.rest.text, None)
-
-
-def _element(bullet: Bullet, spelling: str | None) -> Any:
-    if bullet.bullets:
-        inner = _from_bullets(bullet.bullets, None)
-        if not bullet.text:
-            return inner
-        if isinstance(inner, dict) and names_value(bullet.text):
-            # As in YAML, the first entry of an object may stand on the line of its dash.
-            return dict([_named(Bullet(span=bullet.span, text=bullet.text, text_span=bullet.text_span))]) | inner
-    return _inline(bullet.text, spelling)
-
-
-def read_yaml(text: str) -> Any:
-    """A YAML or JSON text. Raises BadValue that says what is wrong with it."""
-    source = Source("", text)
-    out = Collector(source)
-    reader = Yaml(source, Span(0, len(source.text)), out, "yaml")
-    root = reader.root()
-    value = None if root is None or out.items else reader.value(root)
-    if out.items:
-        raise BadValue(out.items[0].message)
-    return value
-
-
-# services
 
 
 def _binding(fixture: Fixture, slot: Slot, given: Given) -> str | list[str]:
@@ -219,8 +130,8 @@ def _raw(fixture: Fixture) -> Any:
         if fixture.text:
             return _raw_inline(fixture.text)
         if fixture.block is not None:
-            return read_yaml(fixture.block)
-        return _from_bullets(fixture.bullets, None)
+            return fixture_values.read_yaml(fixture.block)
+        return fixture_values.from_bullets(fixture.bullets, None)
     except BadValue as error:
         why = f": {error}" if str(error) else ""
         raise UsageError(f"the fixture `{fixture.name}` is no YAML{why}", help=_HELP) from None
@@ -235,7 +146,7 @@ def _raw_inline(text: str) -> Any:
         return read_value(bare)
     key = bare.partition(":")[0].strip().strip("`")
     if bare != key and key in (*_SCRIPT, *INSTRUCTION):
-        return read_yaml(bare)
+        return fixture_values.read_yaml(bare)
     value = read_value(bare, "string")
     return _Quoted(value) if value != bare else bare
 

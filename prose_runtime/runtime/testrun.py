@@ -313,7 +313,7 @@ def _operand(expectation: Expectation) -> Operand | None:
     if block is None:
         return None
     if expectation.label in ("json", "yaml", "yml"):
-        from prose_runtime.runtime.fixtures import read_yaml
+        from prose_runtime.syntax.fixture_values import read_yaml
 
         try:
             return Operand(block, read_yaml(block))

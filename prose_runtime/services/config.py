@@ -151,7 +151,14 @@ class Fault(NamedTuple):
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain data only. Dates stay text: JSON has none."""
+    """Plain data only. Dates stay text: JSON has none. Keys are texts: a service may be called ``no`` or ``2``."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """A mapping whose keys are the words that stand there."""
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                key.tag = "tag:yaml.org,2002:str"
+        return super().construct_mapping(node, deep=deep)
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -258,7 +265,9 @@ def _fault(error: ErrorDetails) -> Fault:
     sentence = _SENTENCES.get(kind)
     if sentence is None:
         return Fault(path, f"{_named(path)}: {error['msg'][:1].lower()}{error['msg'][1:]}")
-    return Fault(path, sentence.format(key=_named(path), **error.get("ctx", {})), _HELP.get(path[-1] if path else ""))
+    otherwise = "put it in quotes" if kind == "string_type" else None
+    help_ = _HELP.get(path[-1] if path else "", otherwise)
+    return Fault(path, sentence.format(key=_named(path), **error.get("ctx", {})), help_)
 
 
 def _place(error: ErrorDetails) -> tuple[tuple[str, ...], type[BaseModel]]:

@@ -51,6 +51,20 @@ def test_an_empty_file_is_fine(tmp_path, text):
     assert (read.default, read.services, read.limits.max_calls) == (None, {}, None)
 
 
+def test_keys_are_the_words_that_stand_there(tmp_path):
+    (tmp_path / "prose.yml").write_text(
+        "services:\n  no: {provider: echo}\n  2: {provider: echo}\n  <<: {null: {provider: echo}}\n", encoding="utf-8"
+    )
+    assert sorted(load_config(tmp_path / "prose.yml").services) == ["2", "no", "null"]
+
+
+def test_a_word_that_yaml_takes_for_a_truth_value_is_put_in_quotes(tmp_path):
+    (tmp_path / "prose.yml").write_text("default: no\nservices:\n  no: {provider: echo}\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="`default` is a text") as caught:
+        load_config(tmp_path / "prose.yml")
+    assert "quotes" in f"{caught.value} {caught.value.help}"
+
+
 def test_dates_stay_text(tmp_path):
     assert load(tmp_path, "services: {s: {provider: script, replies: [2024-01-31]}}").services["s"].replies == [
         "2024-01-31"
