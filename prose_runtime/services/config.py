@@ -155,8 +155,9 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """A mapping whose keys are the words that stand there."""
+        self.flatten_mapping(node)
         for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+            if isinstance(key, yaml.ScalarNode):
                 key.tag = "tag:yaml.org,2002:str"
         return super().construct_mapping(node, deep=deep)
 
