@@ -18,8 +18,8 @@ def configured_services(spec_path: Path) -> frozenset[str]:
     if path is None:
         return frozenset()
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # keys are words
     except (OSError, ValueError, yaml.YAMLError):
         return frozenset()
     services = found.get("services") if isinstance(found, dict) else None
-    return frozenset(map(str, services)) if isinstance(services, dict) else frozenset()
+    return frozenset(services) if isinstance(services, dict) else frozenset()

@@ -247,3 +247,16 @@ def test_two_branches_that_make_one_name_fail_the_run(tmp_path: Path) -> None:
 def test_branches_may_make_names_that_were_made_before(tmp_path: Path) -> None:
     text = 'for t in ["ai", "bio"]:\n  note_{t} = 1\nparallel for t in ["ai", "bio"]:\n  note_{t} = 2\n'
     assert run(program(tmp_path, text + "output r = [note_ai, note_bio]\n")).value == {"r": [2, 2]}
+
+
+def test_a_service_of_prose_yml_is_no_target_and_it_is_said_how_to_reach_it(tmp_path: Path) -> None:
+    path = program(tmp_path, "call helper\n  x: 1\n", helper=scripted("no"))
+    ((line, severity, code, words),) = faults(path)
+    assert (line, severity, code) == (1, "error", "unknown-target")
+    assert "service of prose.yml" in words
+
+
+def test_a_session_in_parentheses_is_told_how_it_is_written(tmp_path: Path) -> None:
+    ((_, _, code, words),) = faults(program(tmp_path, 'let a = session("A")\n'))
+    assert code == "unknown-function"
+    assert 'session "text"' in words

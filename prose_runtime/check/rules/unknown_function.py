@@ -28,6 +28,8 @@ from prose_runtime.syntax.expressions import FUNCTIONS
 
 _MEANT = {"length": "len", "count": "len", "size": "len", "concat": "join", "strip": "trim", "truncate": "short"}
 
+_WORDS = {"session": '`session "text"`', "ask": '`ask "text"`', "call": "`call name`", "print": '`emit "text"`'}
+
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Calls of unknown functions."""
@@ -46,6 +48,8 @@ def looks_like_function(missing: Unresolved, facts: Facts) -> bool:
 
 def _help(missing: Unresolved) -> tuple[str | None, Fix | None]:
     name, span = missing.name, missing.span
+    if name in _WORDS:
+        return f"write {_WORDS[name]}", None
     if name in _MEANT:
         fix = Fix(f"Write `{_MEANT[name]}`", (Edit(span, _MEANT[name]),), safe=False)
         return f"did you mean `{_MEANT[name]}`?", fix

@@ -23,6 +23,7 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from prose_runtime import nodes as n
 from prose_runtime.check.resolve import FOREIGN, Unresolved
@@ -39,6 +40,8 @@ def find(facts: Facts) -> Iterator[Finding]:
         if missing.wanted in ("target", "block", "agent") and missing.reason != "list":
             message, help_ = _text(missing)
             close, fix = meant(missing.span, missing.name, missing.known)
+            if missing.wanted == "target" and missing.name in facts.project.configured(Path(facts.spec.source.path)):
+                help_ = "it is a service of prose.yml: declare a slot of that name, which it then fills"
             if missing.wanted == "target" and isinstance(facts.scopes.start.get(missing.name), n.Agent):
                 message, help_ = f"`{missing.name}` is an agent", f"write `session: {missing.name}`"
             yield Finding(missing.span, message, help_, fix=fix if help_ == close else None)
