@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from prose_runtime.cli.engine import engined, is_there, list_there, resume_there, show_there
+from prose_runtime.cli.export import FORMATS, export_run
 from prose_runtime.cli.limits import given_limits, limited
 from prose_runtime.journal import RECORD_FOLDER, Journal, RunRow
 
@@ -22,7 +23,7 @@ def journal(base: Path | None = None) -> Journal:
 @engined
 @click.pass_context
 def runs(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
-    """List and show the runs recorded in this folder, and those of an engine."""
+    """List, show and export the runs recorded in this folder, and those of an engine."""
     if ctx.invoked_subcommand is None:
         _print_list(as_json, given)
 
@@ -50,6 +51,20 @@ def show(run: str, as_json: bool, **given: Any) -> None:
         from prose_runtime.report.run_text import run_text
 
         click.echo(run_text(shown))
+
+
+@runs.command()
+@click.argument("run")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="What to write; by default as the file's name ends, else Markdown.",
+)
+@click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
+def export(run: str, form: str | None, output: str | None) -> None:
+    """Export a run as a page, a transcript, or all that was recorded. RUN is a prefix of its name, or `last`."""
+    export_run(journal(), run, form, output)
 
 
 @click.command()

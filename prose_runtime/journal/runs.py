@@ -80,6 +80,11 @@ class Journal:
         )
         return {**shown, "status": self._status(run, status)}
 
+    def answers(self, run_prefix: str) -> dict[str, Answer]:
+        """The answers of a run by step."""
+        run = self.resolve(run_prefix)
+        return self._read(lambda db: read_answers(db, run), {})
+
     def trace(self, run_prefix: str) -> _Events:
         """What happened in a run, in order: objects of ``trace.as_row`` with ``at``, in seconds since 1970."""
         run = self.resolve(run_prefix)
