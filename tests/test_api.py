@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 from pathlib import Path
 
 import prose_runtime as prose
@@ -24,3 +26,20 @@ def test_a_path_is_read_when_it_runs(tmp_path: Path) -> None:
     prose.run(path, bind={"a": script("fine")})
     pattern(tmp_path, ASK.replace("{x}", '"after"'), slots="a")
     assert prose.run(path, bind={"a": script("fine")}).calls[0]["inputs"] == {"x": "after"}
+
+
+def test_a_run_leaves_the_garbage_collector_as_it_was(tmp_path: Path) -> None:
+    path = pattern(tmp_path, ASK.replace("{x}", "1"), slots="a")
+    during: list[int] = []
+
+    async def inside(request: object) -> str:
+        during.append(gc.get_threshold()[0])
+        return "fine"
+
+    async def both() -> None:
+        await asyncio.gather(*(prose.arun(path, bind={"a": inside}) for _ in range(2)))
+
+    before = gc.get_threshold()
+    asyncio.run(both())
+    assert gc.get_threshold() == before
+    assert min(during) > before[0]

@@ -234,9 +234,7 @@ def run_to_end(
     """Execute a run, shown while it happens unless ``quiet``. Ctrl-C: see ``cli.interrupt``."""
     from prose_runtime.cli.watch import Watcher
 
-    # A run keeps what it makes until it ends: looking through it for garbage again and again only takes time.
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.freeze()  # what is loaded by now stays until the end: nothing in it has to be looked at for garbage
 
     async def work() -> Result:
         result = await Watcher(prepared, quiet=quiet).execute(record, answers=answers, reask=reask)

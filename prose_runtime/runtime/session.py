@@ -20,6 +20,7 @@ from prose_runtime.journal import RunRecord
 from prose_runtime.runtime import interpreter
 from prose_runtime.runtime.bounds import most_requests, run_bounds
 from prose_runtime.runtime.delegate import config_defaults
+from prose_runtime.runtime.garbage import seldom_collected
 from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.inputs import check_inputs
 from prose_runtime.runtime.invariants import Watch
@@ -201,8 +202,9 @@ async def execute(
     heard: list[Listener] = [collector, watch, *_trace(prepared, journal), *listeners]
     host = LocalHost(journal, meter, heard, steering=steering, answers=answers, reask=reask)
     try:
-        await _match(prepared, journal, host, reask)
-        await conduct(prepared, host, result)
+        with seldom_collected():
+            await _match(prepared, journal, host, reask)
+            await conduct(prepared, host, result)
     except (EditedError, Cancelled) as error:
         result.error = error
     finally:
