@@ -6,16 +6,18 @@ Run it in full with ``python -m engine.kills`` in the folder ``tests``: 24 kills
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import random
 import sys
 import tempfile
 import time
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from prose_runtime.engine.connection import Place, connect
+from prose_runtime.engine.history import events, value_of
 from support.engine import Team, same, server
 
 SPEC = """---
@@ -55,7 +57,7 @@ inputs = json.loads(told)["inputs"]
 key = json.dumps(inputs, sort_keys=True)
 def note(what):
     with open(sys.argv[1], "a") as log:
-        log.write(json.dumps([what, key]) + "\\n")
+        log.write(json.dumps([what, key, time.time()]) + "\\n")
 note("begun")
 time.sleep(float(sys.argv[2]))
 note("done")
@@ -98,19 +100,19 @@ def disturbed(team: Team, kills: int, *, topics: int, rounds: int, delay: float,
     run = team.prose("submit", *words).stdout.strip()
     tally = Tally(calls=len(here["calls"]))
     while tally.kills < kills:
-        begun = _counted(log)[0]
-        _wait(lambda before=begun: _counted(log)[0] > before or _over(team, run))
-        if _over(team, run):
+        begun = len(_log(log))
+        _wait(lambda before=begun: len(_log(log)) > before + 2 or _over(log, tally.calls))
+        if _over(log, tally.calls):
             break
         time.sleep(chance.uniform(0, delay))
         team.kill(chance.choice(team.workers))
         tally.kills += 1
         team.start()
     there = json.loads(team.prose("resume", run, "--engine", "temporal", "--json", "--quiet").stdout)
-    tally.wrong = int(not same(there, here))
-    tally.begun, finished = _counted(log)
+    tally.wrong = int(not same(_in_order(there), _in_order(here)))
+    tally.begun = sum(what == "begun" for what, _, _ in _log(log))
     tally.again = tally.begun - tally.calls
-    tally.repeated_finished = _repeated(there, here) + max(0, finished - tally.calls - tally.kills * 16)
+    tally.repeated_finished = asyncio.run(_repeated(team, run, log))
     return tally
 
 
@@ -120,20 +122,35 @@ def _services(team: Team, script: Path, log: Path, delay: float) -> None:
     team.configure(services={"reader": service, "writer": service})
 
 
-def _counted(log: Path) -> tuple[int, int]:
-    rows = [json.loads(line)[0] for line in log.read_text().splitlines()] if log.exists() else []
-    return rows.count("begun"), rows.count("done")
+def _in_order(run: dict[str, Any]) -> dict[str, Any]:
+    """A run with its calls in the order of their steps: when branches begin theirs depends on the workers."""
+    return {**run, "calls": sorted(run["calls"], key=lambda call: call["step"])}
 
 
-def _repeated(there: dict[str, Any], here: dict[str, Any]) -> int:
-    """Steps that stand more often in the history than they should."""
-    steps = Counter(call["step"] for call in there["calls"])
-    return sum((steps - Counter(call["step"] for call in here["calls"])).values())
+def _log(log: Path) -> list[tuple[str, str, float]]:
+    return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
-def _over(team: Team, run: str) -> bool:
-    shown = json.loads(team.prose("runs", "show", run, "--engine", "temporal", "--json").stdout)
-    return bool(shown["status"] != "running")
+def _over(log: Path, calls: int) -> bool:
+    """Whether each call was answered at least once, so that no kill can find it in flight any more."""
+    return len({key for what, key, _ in _log(log) if what == "done"}) >= calls
+
+
+async def _repeated(team: Team, run: str, log: Path) -> int:
+    """Requests that a service got after the engine had its answer already."""
+    client = await connect(Place(address=team.address))
+    asked: dict[int, str] = {}
+    finished: dict[str, float] = {}
+    async for event in events(client, run):
+        scheduled = event.activity_task_scheduled_event_attributes
+        done = event.activity_task_completed_event_attributes.scheduled_event_id
+        if scheduled.activity_type.name == "ask":
+            inputs = value_of(scheduled.input.payloads)["request"]["inputs"]
+            asked[event.event_id] = json.dumps(inputs, sort_keys=True)
+        elif done in asked:
+            finished[asked[done]] = event.event_time.ToNanoseconds() / 1e9
+    assert len(finished) == len(asked)
+    return sum(what == "begun" and at > finished[key] for what, key, at in _log(log))
 
 
 def _wait(done: Any, seconds: float = 60) -> None:
