@@ -26,6 +26,7 @@ COMMANDS = {
     "runs": "runs",
     "resume": "runs",
     "submit": "run",
+    "batch": "batch",
     "worker": "engine",
     "services": "services",
     "lsp": "lsp",

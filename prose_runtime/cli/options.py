@@ -26,7 +26,7 @@ from prose_runtime.nodes import PERSON, ConfigItem, Parameter, Slot
 from prose_runtime.values import clean_text
 
 GENERAL_FLAGS = ("--json", "--quiet", "-q", "--no-record", "--help", "-h")
-GENERAL_WITH_VALUE = ("--input", "--inputs", *LIMIT_NAMES, *WITH_VALUE, *ENGINE_NAMES)
+GENERAL_WITH_VALUE = ("--input", "--inputs", *LIMIT_NAMES, *WITH_VALUE, *ENGINE_NAMES, "--output", "-o", "--at-once")
 
 
 @dataclass(slots=True)
@@ -42,6 +42,7 @@ class Words:
     bind: dict[str, str | list[str]] = field(default_factory=dict)
     people: dict[str, Any] | None = None
     engine: dict[str, Any] | None = None
+    more: dict[str, Any] = field(default_factory=dict)
 
     def put(self, item: Item, value: Any) -> None:
         """Give an item its value. Raises UsageError when it has one already."""
@@ -155,9 +156,10 @@ def general_options() -> list[click.Option]:
     ]  # fmt: skip
 
 
-def command(analysis: Analysis, spec: str) -> tuple[SpecCommand, dict[str, Item]]:
-    """The command of one spec, and its items by click's parameter name."""
-    general = general_options()
+def command(analysis: Analysis, spec: str, more: Sequence[click.Option] = ()) -> tuple[SpecCommand, dict[str, Item]]:
+    """The command of one spec, and its items by click's parameter name. ``more``: options of another command."""
+    other = {name for option in more for name in option.opts}
+    general = [*more, *(option for option in general_options() if other.isdisjoint(option.opts))]
     taken = {name for option in general for name in option.opts}
     everything = items(analysis)
     people = people_options(taken | {item.option for item in everything})
@@ -225,12 +227,14 @@ def _about(analysis: Analysis) -> str:
     return f"Run the {spec.kind} {spec.name}. {text[:1].upper()}{text[1:]}".strip()
 
 
-def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path) -> Words | str:
-    """What the words behind SPEC say, or the help text when that is asked for.
+def parse(
+    analysis: Analysis, spec: str, words: Sequence[str], base: Path, more: Sequence[click.Option] = ()
+) -> Words | str:
+    """What the words behind SPEC say, or the help text when that is asked for. ``more``: further general options.
 
     Raises UsageError: an unknown option, a value of the wrong type (all such at once), a file that cannot be read.
     """
-    built, known = command(analysis, spec)
+    built, known = command(analysis, spec, more)
     context = _context(built, words)
     given = context.params
     if given["wants_help"]:
@@ -244,6 +248,7 @@ def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path) -> Wo
         given_limits(given),
         people=people,
         engine=given_engine(given),
+        more={name: given[name] for option in more if (name := option.name) is not None},
     )
     collected = Collected(said)
     for key, item in known.items():
@@ -257,7 +262,7 @@ def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path) -> Wo
         collected.put(item, partial(from_texts, item, [value]))
     _fill_first(collected, everything, [clean_text(text) for text in given["given"]], reader)
     collected.done()
-    if given["inputs_file"] is not None:
+    if given.get("inputs_file") is not None:
         _merge(said, reader.object(given["inputs_file"]), everything)
     return said
 
@@ -354,6 +359,19 @@ def _merge(said: Words, values: dict[str, Any], everything: list[Item]) -> None:
         if item.kind == "slot" and not _is_binding(value):
             raise UsageError(f"--inputs: the slot `{name}` takes the name of a service, or a list of names")
         place.setdefault(item.name, value)
+
+
+def with_row(analysis: Analysis, said: Words, row: dict[str, Any], number: int) -> dict[str, Any]:
+    """Inputs, config and bindings of the words with those of one row; what the words say holds for all rows.
+
+    Raises UsageError: the row names what the spec does not take.
+    """
+    one = Words(inputs=dict(said.inputs), config=dict(said.config), bind=dict(said.bind))
+    try:
+        _merge(one, row, items(analysis))
+    except UsageError as error:
+        raise UsageError(f"row {number}: {error.message}", help=error.help) from None
+    return {"inputs": one.inputs, "config": one.config, "bind": one.bind}
 
 
 def _is_binding(value: Any) -> bool:

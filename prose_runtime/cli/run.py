@@ -63,14 +63,19 @@ def submit(words: tuple[str, ...]) -> int:
     return with_spec(words, send)
 
 
-def with_spec(words: tuple[str, ...], use: Callable[[dict[str, Any], options.Words], int]) -> int:
-    """Read the words behind a command that takes a spec, and use what they ask for; returns the exit code."""
+def with_spec(
+    words: tuple[str, ...], use: Callable[[dict[str, Any], options.Words], int], more: Sequence[click.Option] = ()
+) -> int:
+    """Read the words behind a command that takes a spec, and use what they ask for; returns the exit code.
+
+    ``more`` are options that the command has beside those of ``prose run``.
+    """
     base = Path.cwd()
     at = options.spec_word(words, lambda word: locate(word, base) is not None)
     if at is None:
         return _help_without_spec(words)
     spec, rest = words[at], [*words[:at], *words[at + 1 :]]
-    said = _said(spec, rest, base)
+    said = _said(spec, rest, base, more)
     if isinstance(said, str):
         click.echo(said)
         return 0
@@ -88,13 +93,13 @@ def _help_without_spec(words: Sequence[str]) -> int:
     return 0 if words else 2
 
 
-def _said(spec: str, rest: list[str], base: Path) -> options.Words | str:
+def _said(spec: str, rest: list[str], base: Path, more: Sequence[click.Option]) -> options.Words | str:
     from prose_runtime.check.checker import check_path
 
     analysis = check_path(found(spec, base))
     if not options.has_flag(rest, "--help", "-h") and any(d.severity == "error" for d in analysis.diagnostics):
         raise CheckFailed(analysis.diagnostics)
-    return options.parse(analysis, spec, rest, base)
+    return options.parse(analysis, spec, rest, base, more)
 
 
 # where a spec is

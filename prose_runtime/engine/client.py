@@ -17,7 +17,8 @@ from temporalio.client import (
     WorkflowFailureError,
     WorkflowHandle,
 )
-from temporalio.exceptions import ApplicationError
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
 from prose_runtime.check.checker import all_diagnostics
@@ -26,13 +27,13 @@ from prose_runtime.engine.asking import Asking, Person, nobody
 from prose_runtime.engine.connection import Place
 from prose_runtime.engine.history import Calls, Record, events
 from prose_runtime.engine.wiring import pack
-from prose_runtime.errors import Cancelled, CheckFailed, EngineError, Paused, ProseError, UsageError
+from prose_runtime.errors import Cancelled, CheckFailed, EngineError, ProseError, UsageError
 from prose_runtime.events import Listener
 from prose_runtime.journal import RunRow
 from prose_runtime.runtime.inputs import check_inputs
 from prose_runtime.runtime.result import Result
 from prose_runtime.runtime.session import RunRequest
-from prose_runtime.values import Usage
+from prose_runtime.runtime.told import result_from
 
 _STATUS = {
     WorkflowExecutionStatus.RUNNING: "running",
@@ -84,8 +85,13 @@ def new_run() -> str:
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
 
 
-async def submit(client: Client, place: Place, ordered: Mapping[str, Any], run: str | None = None) -> Run:
-    """Start a run; it goes on whatever becomes of this process."""
+async def submit(
+    client: Client, place: Place, ordered: Mapping[str, Any], run: str | None = None, *, again: bool = True
+) -> Run:
+    """Start a run; it goes on whatever becomes of this process.
+
+    ``again``: also where one of that name has ended. Raises WorkflowAlreadyStartedError when there is one.
+    """
     title = next((value for value in ordered["inputs"].values() if isinstance(value, str)), "")
     handle = await client.start_workflow(
         wire.WORKFLOW,
@@ -95,8 +101,19 @@ async def submit(client: Client, place: Place, ordered: Mapping[str, Any], run: 
         task_timeout=timedelta(seconds=max(10.0, min(60.0, place.lost_after))),
         static_summary=_short(f"{ordered['name']}: {title}" if title else ordered["name"]),
         memo={"spec": ordered["name"]},
+        id_reuse_policy=(WorkflowIDReusePolicy.ALLOW_DUPLICATE if again else WorkflowIDReusePolicy.REJECT_DUPLICATE),
     )
     return Run(client, handle)
+
+
+async def join(client: Client, place: Place, ordered: Mapping[str, Any], run: str) -> Run:
+    """The run of this name: as it stands, begun again where it failed, or begun now."""
+    try:
+        return await submit(client, place, ordered, run, again=False)
+    except WorkflowAlreadyStartedError:
+        there = Run(client, client.get_workflow_handle(run))
+        await there.revive({})
+        return there
 
 
 class Run:
@@ -215,32 +232,6 @@ def _blank(run: str) -> dict[str, Any]:
         "run": run, "status": "running", "spec": "", "result": None, "error": None, "calls": [], "conditions": [],
         "emitted": [], "invariants": [], "usage": usage,
     }  # fmt: skip
-
-
-def _paused(waiting: list[dict[str, Any]]) -> Paused:
-    return Paused(
-        f"waiting for {len(waiting)} answers of people" if len(waiting) > 1 else "waiting for a person's answer",
-        waiting=waiting,
-        step=waiting[0]["step"],
-    )
-
-
-def result_from(told: Mapping[str, Any]) -> Result:
-    """The result that the object of a run tells of; its error knows the exit code."""
-    usage = {name: value for name, value in told["usage"].items() if name != "calls"}
-    return Result(
-        told["spec"],
-        run=told["run"],
-        status=told["status"],
-        value=told["result"],
-        error=_paused(told["waiting"]) if told.get("waiting") else told["error"] and wire.error_from(told["error"]),
-        calls=told["calls"],
-        conditions=told["conditions"],
-        emitted=told["emitted"],
-        invariants=told["invariants"],
-        usage=Usage(**usage),
-        requests=told["usage"]["calls"],
-    )
 
 
 async def listed(client: Client) -> AsyncIterator[tuple[WorkflowExecution, RunRow]]:

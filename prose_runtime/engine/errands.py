@@ -13,6 +13,7 @@ from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_
 
 from prose_runtime.engine import wire
 from prose_runtime.errors import EngineError
+from prose_runtime.runtime.told import error_from
 
 ATTEMPT_TIME = timedelta(days=30)
 """How long one attempt at an activity may take at most; a worker that is gone shows by its missing heartbeat."""
@@ -77,7 +78,7 @@ def _told(error: ActivityError) -> Exception:
     cause = error.cause
     if isinstance(cause, ApplicationError) and cause.details:
         row = cause.details[0]
-        return wire.error_from(row) if "exit_code" in row else wire.failure_from(row)
+        return error_from(row) if "exit_code" in row else wire.failure_from(row)
     message = getattr(cause, "message", None) or error.message
     return EngineError(f"the engine gave the call up: {message}")
 

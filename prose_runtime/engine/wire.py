@@ -10,7 +10,6 @@ from typing import Any
 
 from prose_runtime.errors import EngineError, ProseError, ServiceError
 from prose_runtime.services.api import Reply, Request, RetryListener
-from prose_runtime.text import Where
 from prose_runtime.values import Usage, to_json
 
 WORKFLOW = "prose"
@@ -102,12 +101,3 @@ def failure_from(row: Mapping[str, Any]) -> ServiceError:
 def error_to(error: ProseError) -> dict[str, Any]:
     """What ended a run, for those who wait for it: as in ``--json``, with the exit code and the help."""
     return {**error.as_json(), "exit_code": error.exit_code, "help": error.help}
-
-
-def error_from(row: Mapping[str, Any]) -> ProseError:
-    """The error that a row tells of."""
-    where = Where(row["file"], row["line"], row["column"] or 1) if row["file"] else None
-    error = ProseError(row["message"], help=row["help"], where=where, step=row["step"])
-    error.kind = row["kind"]
-    error.exit_code = row["exit_code"]
-    return error

@@ -21,6 +21,8 @@ from prose_runtime.journal.redaction import Redactor
 from prose_runtime.values import clean_text
 
 _T = TypeVar("_T")
+Requests = list[tuple[RunRow, dict[str, Any]]]
+"""Runs with what they were started with."""
 _Rows = list[tuple[Any, ...]]
 _Events = list[dict[str, Any]]  # a name apart, since a method of the journal is called list
 
@@ -69,6 +71,11 @@ class Journal:
                    from run order by rowid desc"""
         rows = self._rows(asked)
         return [RunRow(run, spec, self._status(run, status), at, calls) for run, spec, status, at, calls in rows]
+
+    def requests(self) -> Requests:
+        """All runs, newest first, each with what it was started with."""
+        asked = {run: json.loads(request) for run, request in self._rows("select run, request from run")}
+        return [(row, asked[row.run]) for row in self.list() if row.run in asked]
 
     def show(self, run_prefix: str) -> dict[str, Any]:
         """The JSON object of a run; of one that did not end, what is known of it so far."""
