@@ -9,10 +9,9 @@ from typing import Any
 
 from prose_runtime.errors import CheckFailed, ProseError
 from prose_runtime.report.waiting_text import waiting_text
+from prose_runtime.services.outline import outline
 from prose_runtime.text import Where
 from prose_runtime.values import to_json, to_text
-
-_INDENT = "  "
 
 
 def value_text(value: Any) -> str:
@@ -25,33 +24,7 @@ def value_text(value: Any) -> str:
         value = value["result"]
     if value is None:
         return ""
-    return value if isinstance(value, str) else "\n".join(_outline(value))
-
-
-def _outline(value: Any) -> list[str]:
-    if isinstance(value, dict) and value:
-        return _joined([_entry(f"{key}:", item) for key, item in value.items()])
-    if isinstance(value, list) and value:
-        return _joined([_entry("-", item) for item in value])
-    return value.strip("\n").splitlines() or [""] if isinstance(value, str) else [json.dumps(value, ensure_ascii=False)]
-
-
-def _entry(head: str, value: Any) -> list[str]:
-    body = _outline(value)
-    if len(body) == 1 and (len(body[0]) < 80 or head == "-") and not (isinstance(value, dict | list) and value):
-        return [f"{head} {body[0]}".rstrip()]
-    if head == "-":
-        return [f"- {body[0]}", *(_INDENT + line if line else "" for line in body[1:])]
-    return [head, *(_INDENT + line if line else "" for line in body)]
-
-
-def _joined(entries: list[list[str]]) -> list[str]:
-    """The entries one below the other, apart from each other where one takes several lines."""
-    loose = any(len(entry) > 1 for entry in entries)
-    lines: list[str] = []
-    for entry in entries:
-        lines += [*([""] if loose and lines else []), *entry]
-    return lines
+    return value if isinstance(value, str) else "\n".join(outline(value))
 
 
 def error_text(error: ProseError) -> str:

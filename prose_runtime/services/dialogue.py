@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from prose_runtime.services.api import Request
+from prose_runtime.services.outline import outline
 from prose_runtime.services.shape import shape_of, types_of
 from prose_runtime.services.typed import converted, hint
-from prose_runtime.values import to_text
+from prose_runtime.values import to_json, to_text
 
 TEXT = "text"
 """The field that holds an answer as a whole beside the fields that are read from it."""
@@ -99,7 +100,8 @@ def question(request: Request, *, briefed: bool = False) -> str:
     if not briefed:
         told += [request.voice, f"Background:{_block(request.background)}" if request.background else None]
     parts = [request.label, *(part for part in told if part)]
-    parts += [f"{name}:{_block(to_text(value))}" for name, value in request.inputs.items()]
+    given = {n: v for n, v in request.inputs.items() if v is not None or request.purpose != "call"}
+    parts += [f"{name}:{_block(_readable(value))}" for name, value in given.items()]
     if request.language:
         parts.append(f"Answer in {request.language}.")
     if request.purpose == "judge":
@@ -112,8 +114,12 @@ def question(request: Request, *, briefed: bool = False) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def _readable(value: Any) -> str:
+    return "\n".join(outline(to_json(value))) if isinstance(value, dict | list) and value else to_text(value)
+
+
 def _block(text: str) -> str:
-    return "".join(f"\n  {line}" for line in text.splitlines()) if "\n" in text else f" {text}"
+    return "".join(f"\n  {line}".rstrip(" ") for line in text.splitlines()) if "\n" in text else f" {text}"
 
 
 class Briefed:

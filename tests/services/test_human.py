@@ -91,6 +91,16 @@ def test_the_person_sees_what_the_role_is_told_and_answers_in_lines():
         assert terminal.answer() == ["first line\nsecond ä line"]
 
 
+def test_what_is_structured_is_shown_as_an_outline_and_what_is_missing_not_at_all():
+    said = [{"round": "opening", "argument": "one\n\ntwo"}]
+    with Terminal({"prompt": "?", "inputs": {"debate": said, "none": None}}) as terminal:
+        seen = terminal.wait_for("Your answer").splitlines()
+        assert "  - round: opening" in seen
+        assert "      two" in seen
+        assert not [line for line in seen if line.startswith("none")]
+        assert not [line for line in seen if line.endswith(" ")]
+
+
 def test_a_lone_dot_ends_the_answer():
     with Terminal({"prompt": "?"}) as terminal:
         terminal.wait_for("Your answer")
