@@ -190,6 +190,7 @@ class _Session:
             inputs=scopes.inputs,
             visible=scopes.visible,
             made=frozenset(scopes.made),
+            words=scopes.words,
             targets=resolution.targets,
             collected=within,
             demands=demanded.demands,

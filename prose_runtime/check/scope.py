@@ -80,6 +80,7 @@ class Scopes:
 
     Attributes:
         made: The patterns of the names that a loop makes, such as ``research_{}``.
+        words: The names that are plain words: nothing binds them, and they stand where a word may stand.
         start: Names in scope at the start and the node that declares each (None for ``config`` and made names).
         inputs: Declared and undeclared inputs by name, in order.
         undeclared: The uses that made an input of a name that no section declares.
@@ -101,6 +102,7 @@ class Scopes:
     uses: list[Use] = field(default_factory=list)
     published: list[Publication] = field(default_factory=list)
     made: set[str] = field(default_factory=set)
+    words: frozenset[n.Name] = frozenset()
     visible: dict[n.Node, frozenset[str]] = field(default_factory=dict)
     _known: dict[Frame, frozenset[str]] = field(default_factory=dict)
 
@@ -129,6 +131,9 @@ def scopes(spec: n.Spec) -> Scopes:
         uses = [Use(n.Name(span=read.span, id=name), "expression", root) for name, read in reads.items()]
         _find_undeclared(found, uses, {name for name, read in reads.items() if read.defaulted})
     _settle(found)
+    found.words = frozenset(
+        use.name for use in found.uses if use.kind == "word" and use.name.id not in found.known_in(use.frame)
+    )
     return found
 
 
@@ -246,6 +251,7 @@ class _Walker:
             n.DoBlock: self.do_block,
             n.Call: self.call,
             n.Argument: self.argument,
+            n.ListExpr: self.list_lines,
             n.Clause: self.clause,
             n.Template: self.template,
             n.Predicate: self.predicate,
@@ -389,6 +395,12 @@ class _Walker:
     def argument(self, node: n.Argument, frame: Frame, kind: UseKind) -> None:
         word = isinstance(node.value, n.Name) and node.name in ("model", "persist")
         self.visit(node.value, frame, "word" if word else "expression")
+
+    def list_lines(self, node: n.ListExpr, frame: Frame, kind: UseKind) -> None:
+        """The bare words of a list in YAML's form, ``- tides``, stand for themselves where no such name is."""
+        dashes = self.found.spec.source.text.startswith("-", node.span.start)
+        for item in node.items:
+            self.visit(item, frame, "word" if dashes and isinstance(item, n.Name) else kind)
 
     def clause(self, node: n.Clause, frame: Frame, kind: UseKind) -> None:
         self.visit(node.expr, frame, "clause")

@@ -73,6 +73,7 @@ class Analysis:
         visible: For each Template, Condition and Clause the names that resolve there: those in scope at the start
             and those bound anywhere in the frame, plus what an enclosing frame binds.
         made: The patterns of the names that a loop makes, such as ``research_{}``: they resolve in strings.
+        words: The Name nodes that stand for their own letters, as in a list of lines ``- tides``.
         targets: What each Call, DoBlock, Session and Effect calls; missing when it cannot be known or is wrong.
         collected: Loops and blocks in value position (LANGUAGE.md section 3, rule 3).
         demands: For each Call, Session, DoBlock and Discretion what is done with its value.
@@ -87,6 +88,7 @@ class Analysis:
     inputs: Mapping[str, Parameter] = field(default_factory=dict)
     visible: Mapping[Node, frozenset[str]] = field(default_factory=dict)
     made: frozenset[str] = frozenset()
+    words: frozenset[Node] = frozenset()
     targets: Mapping[Node, Target] = field(default_factory=dict)
     collected: frozenset[Node] = frozenset()
     demands: Mapping[Node, Demand] = field(default_factory=dict)

@@ -37,7 +37,9 @@ async def constant(node: Constant, _act: Activation) -> Value:
 
 @expression(Name)
 async def name(node: Name, act: Activation) -> Value:
-    """A name; one that no executed path has bound is null."""
+    """A name; one that no executed path has bound is null, and a plain word of a list in lines is a text."""
+    if node in act.unit.program.analysis.words:
+        return node.id
     return act.frame.names.get(node.id)
 
 

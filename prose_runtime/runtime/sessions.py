@@ -88,6 +88,7 @@ async def _passed(node: Session | Ask, before: Collection[Argument], act: Activa
 async def _context(args: Collection[Argument], act: Activation) -> dict[str, Value]:
     """``context: x``, ``context: [a, b]``, ``context: { a, b }``: values by the names they were given."""
     found: dict[str, Value] = {}
+    number = 0
     for argument in args:
         if argument.name != "context":
             continue
@@ -95,8 +96,9 @@ async def _context(args: Collection[Argument], act: Activation) -> dict[str, Val
             found.update(await evaluate(argument.value, act))
             continue
         parts = argument.value.items if isinstance(argument.value, ListExpr) else (argument.value,)
-        for i, part in enumerate(parts, 1):
-            name = part.id if isinstance(part, Name) else _free(f"context_{i}", found)
+        for part in parts:
+            number += 1
+            name = part.id if isinstance(part, Name) else _free(f"context_{number}", found)
             found[name] = await evaluate(part, act)
     return {name: snapshot(value) for name, value in found.items()}
 

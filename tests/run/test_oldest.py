@@ -68,7 +68,7 @@ def test_an_arrow_hands_the_left_result_on(tmp_path: Path) -> None:
     result = run(program(tmp_path, text, m=scripted("1", "2", "3", "4")))
     assert asked(result) == [
         ("session", "One", {}),
-        ("b", "Two", {"context_1": "1", "context_1_2": "more"}),
+        ("b", "Two", {"context_1": "1", "context_2": "more"}),
         ("session", "Three", {}),
         ("session", "Last", {"x": "3"}),
     ]

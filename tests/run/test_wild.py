@@ -260,3 +260,17 @@ def test_a_session_in_parentheses_is_told_how_it_is_written(tmp_path: Path) -> N
     ((_, _, code, words),) = faults(program(tmp_path, 'let a = session("A")\n'))
     assert code == "unknown-function"
     assert 'session "text"' in words
+
+
+def test_bare_words_of_a_list_in_lines_are_texts_unless_they_are_names(tmp_path: Path) -> None:
+    text = 'let known = 1\nlet xs =\n  - tides\n  - known\n  - "known"\n  - two: storms\noutput r = xs\n'
+    path = program(tmp_path, text.replace("  - two: storms\n", ""))
+    assert [row for row in faults(path) if row[1] == "error"] == []
+    assert run(path).value == {"r": ["tides", 1, "known"]}
+    bare = program(tmp_path, "let r = [tides]\n")
+    assert [row[2] for row in faults(bare)] == ["undefined-name"]
+
+
+def test_values_without_names_are_numbered_over_all_of_a_context(tmp_path: Path) -> None:
+    result = run(program(tmp_path, 'session "A"\n  -> session "B"\n    context: ["x", "y"]\n'))
+    assert asked(result)[1][2] == {"context_1": "A", "context_2": "x", "context_3": "y"}

@@ -46,7 +46,8 @@ def _fix(node: n.ListExpr, facts: Facts) -> Fix | None:
     """The list in brackets behind the colon above it, when each entry is one line and there are no comments."""
     source = facts.spec.source
     start = len(source.text[: node.span.start].rstrip())
-    items = [facts.text(item.span) for item in node.items]
+    words = facts.scopes.words
+    items = [f'"{facts.text(item.span)}"' if item in words else facts.text(item.span) for item in node.items]
     if source.text[start - 1 : start] != ":" or "#" in facts.text(node.span) or any("\n" in item for item in items):
         return None
     return Fix("Write it in brackets", (Edit(Span(start, node.span.end), f" [{', '.join(items)}]"),))
