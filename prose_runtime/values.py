@@ -14,7 +14,7 @@ Value = Any
 
 @dataclass(frozen=True, slots=True)
 class ServiceRef:
-    """What a slot's name evaluates to. A program sees ``name``, the binding's name, and ``persona`` of it.
+    """What a slot's name evaluates to. ``name`` is the binding's name and all that a program can see of it.
 
     ``slot`` is the slot it was bound to: a call through a variable still counts as a call of that slot.
     """
@@ -25,13 +25,6 @@ class ServiceRef:
 
     def __str__(self) -> str:
         return self.name
-
-    @property
-    def persona(self) -> str | None:
-        """Whose voice and style the role takes on, or None."""
-        told = getattr(getattr(self.target, "model", self.target), "additions", {})
-        persona: str | None = told.get("persona")
-        return persona
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +81,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def field(value: Value, name: str) -> Value:
-    """``value.name``: a missing field is null; ``length`` of a list or text is its length.
-
-    A reference to a service has a ``persona``.
-    """
+    """``value.name``: a missing field is null; ``length`` of a list or text is its length."""
     if isinstance(value, dict):
         if name in value:
             return value[name]
         return len(value) if name == "length" else None
     if name == "length" and isinstance(value, list | str):
         return len(value)
-    if isinstance(value, ServiceRef) and name == "persona":
-        return value.persona
     if isinstance(value, ErrorValue) and name in ("message", "kind", "service"):
         return getattr(value, name)
     return None
