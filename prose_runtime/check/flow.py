@@ -53,7 +53,10 @@ def flow_of(
 
 def too_large(spec: n.Spec) -> bool:
     """Whether a program has more nodes than are followed."""
-    return spec.body is not None and sum(1 for _ in islice(spec.body.walk(), LARGEST + 1)) > LARGEST
+    body = spec.body
+    if body is None or body.span.end - body.span.start < LARGEST // 10:
+        return False  # not even a program of names alone has ten nodes a character
+    return sum(1 for _ in islice(body.walk(), LARGEST + 1)) > LARGEST
 
 
 def _known(
@@ -98,4 +101,9 @@ def name_in_text(spec: n.Spec, text: str) -> bool:
 def _may_name(spec: n.Spec) -> bool:
     """Whether the program holds the name at all, so that its texts are worth looking at."""
     body = spec.body
-    return body is not None and name_in_text(spec, spec.source.text[body.span.start : body.span.end])
+    if body is None:
+        return False
+    text = spec.source.text[body.span.start : body.span.end]
+    folded = text.casefold()
+    parts = re.split(r"[-_\s]+", spec.name.casefold())
+    return all(part in folded for part in parts) and name_in_text(spec, text)

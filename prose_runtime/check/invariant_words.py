@@ -60,7 +60,11 @@ def _pattern_named(text: str, vocabulary: Vocabulary) -> str:
     """The pattern under its own name, behind an article so that it is a thing and no verb."""
     if vocabulary.pattern in vocabulary.roles or not vocabulary.pattern:
         return text
-    words = r"[-_ ]".join(map(re.escape, re.split(r"[-_\s]+", vocabulary.pattern)))
+    parts = re.split(r"[-_\s]+", vocabulary.pattern)
+    folded = text.casefold()
+    if not all(part.casefold() in folded for part in parts):
+        return text
+    words = r"[-_ ]".join(map(re.escape, parts))
     return re.sub(rf"\b(?:the|a|an|this) {words}\b", "the pattern", text, flags=re.IGNORECASE)
 
 

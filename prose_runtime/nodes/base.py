@@ -16,14 +16,16 @@ class Node:
 
     span: Span
 
-    def children(self) -> Iterator[Node]:
+    def children(self) -> list[Node]:
         """The nodes directly below, in source order."""
-        for name in _holding_nodes(type(self)):
+        kind = type(self)
+        names = _HOLDING.get(kind)
+        found: list[Node] = []
+        for name in _holding_nodes(kind) if names is None else names:
             value = getattr(self, name)
-            if isinstance(value, Node):
-                yield value
-            elif value:
-                yield from _nodes_in(value)
+            if value is not None:
+                _gather(value, found)
+        return found
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, in source order."""
@@ -31,7 +33,9 @@ class Node:
         while waiting:
             node = waiting.pop()
             yield node
-            waiting.extend(reversed(list(node.children())))
+            below = node.children()
+            below.reverse()
+            waiting += below
 
 
 _PLAIN = frozenset("str int float bool None Span Source Any Mapping tuple".split())
@@ -52,12 +56,12 @@ def _holding_nodes(kind: type[Any]) -> tuple[str, ...]:
     return _HOLDING[kind]
 
 
-def _nodes_in(value: Any) -> Iterator[Node]:
+def _gather(value: Any, found: list[Node]) -> None:
     if isinstance(value, Node):
-        yield value
+        found.append(value)
     elif isinstance(value, tuple) and not isinstance(value, Span):
         for entry in value:
-            yield from _nodes_in(entry)
+            _gather(entry, found)
 
 
 def dump(node: Any) -> Any:
