@@ -10,7 +10,6 @@ from prose_runtime.diagnostics import Collector, Diagnostic, Edit, Fix
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Agent, Block, BlockDef, Fence, Input, Section, Spec, Use
 from prose_runtime.syntax.delegation import parse_block
-from prose_runtime.syntax.fixtures import read_expectations, read_fixtures
 from prose_runtime.syntax.frontmatter import read_frontmatter
 from prose_runtime.syntax.instances import read_instances
 from prose_runtime.syntax.names import JAVASCRIPT_LABELS, LOOSE_LABELS, SECTIONS
@@ -178,6 +177,8 @@ def _spec(source: Source, area: Area, out: Collector, *, kind: str, name_span: S
 
 
 def _test(source: Source, area: Area, out: Collector) -> dict[str, Any]:
+    from prose_runtime.syntax.fixtures import read_expectations, read_fixtures
+
     fixtures = area.first("fixtures")
     found = [
         expectation

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from prose_runtime.check.project import library
 from prose_runtime.cli import COMMANDS, main
 from prose_runtime.cli import options as cli_options
 from support.commands import prose, run
@@ -30,6 +31,30 @@ print(sorted({"lark", "jinja2", "anthropic", "openai", "rich", "pydantic", "mist
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
     assert said[0].startswith("prose ")
     assert said[1] == "[]"
+
+
+def test_a_plain_check_loads_what_it_needs_and_nothing_else(tmp_path: Path) -> None:
+    """The whole list, so that whoever adds to the start of every check sees it here."""
+    code = """
+import sys
+from prose_runtime.cli import main
+assert main(["check", "guard.prose.md"]) == 0
+outside = {name.partition(".")[0] for name in sys.modules} - set(sys.stdlib_module_names)
+print(*sorted(name for name in outside if not name.startswith(("_", "cython"))))
+heavy = {"asyncio", "hashlib", "http", "logging", "multiprocessing", "sqlite3", "ssl", "tempfile"}
+print(*sorted(heavy & set(sys.modules)))
+rooms = {name.split(".")[1] for name in sys.modules if name.startswith("prose_runtime.")}
+print(*sorted(rooms & {"services", "runtime", "journal", "events", "lsp"}))
+"""
+    (tmp_path / "guard.prose.md").write_bytes((library() / "guard.prose.md").read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path = {sys.path!r}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert done.stdout.splitlines()[-3:] == ["click mistune prose_runtime yaml", "", ""]
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
