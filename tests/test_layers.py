@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -57,6 +59,13 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
             package, *parts = module.split(".")
             if package == "prose_runtime":
                 yield node.lineno, parts[0] if parts and parts[0] in LEVEL else "__init__"
+
+
+def test_the_tables_of_the_grammar_are_made_of_its_text() -> None:
+    """Otherwise every start would make them anew, which takes a second."""
+    grammar = (ROOT / "grammar" / "prosescript.lark").read_bytes()
+    kept = json.loads((ROOT / "grammar" / "prosescript.json").read_text(encoding="utf-8"))
+    assert kept["grammar"] == crc32(grammar), "run python -m prose_runtime.lsp.reference"
 
 
 def relative(path: Path) -> str:
