@@ -29,6 +29,11 @@ class Spec:
     lines: tuple[str, ...]
     state: str
 
+    @property
+    def name(self) -> str:
+        """The path as the run was told it; of a file elsewhere, such as one of the library, only its name."""
+        return Path(self.file).name if Path(self.file).is_absolute() else self.file
+
 
 class Sources:
     """The specs of a run. ``base`` is the folder from which their paths count; ``main`` the path of the run's own."""

@@ -27,7 +27,7 @@ kind: pattern
 
 - `pro`: speaks for the motion
 - `contra`: speaks against it
-- `umpire`: weighs both
+- `umpire`: weighs both, without regard to who speaks, how long, how loudly or in which of the many possible orders
   - ensures: winner, reasons
 
 ### Parameters
@@ -41,6 +41,7 @@ kind: pattern
 ### Invariants
 
 - The umpire is called at most once.
+- Everybody stays polite, names what was said before, and answers in the language in which the motion was put.
 
 ### Delegation
 
