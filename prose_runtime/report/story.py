@@ -15,6 +15,7 @@ from prose_runtime.report.story_sources import Place, Sources, Spec
 from prose_runtime.report.story_values import Origin, Origins
 from prose_runtime.runtime.result import NEVER_SENT
 from prose_runtime.runtime.steering import note_steps
+from prose_runtime.values import NO_USAGE
 
 Row = Mapping[str, Any]
 
@@ -225,7 +226,7 @@ class _Teller:
             given=[Given(name, value, self.origins.of(value)) for name, value in (row["inputs"] or {}).items()],
             prompt=row["prompt"],
             output=call.get("output"),
-            usage=call.get("usage") or {},
+            usage={**NO_USAGE.as_json(), **(call.get("usage") or {})},
             place=place,
             pending=True,
             attempt=row.get("attempt", 1),
