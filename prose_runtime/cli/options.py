@@ -13,6 +13,8 @@ from typing import Any
 import click
 
 from prose_runtime.check.tables import Analysis
+from prose_runtime.cli.cassettes import NAMES as CASSETTE_NAMES
+from prose_runtime.cli.cassettes import cassette_options, given_cassettes
 from prose_runtime.cli.convert import Item, base_type, dashed, enum_labels, from_texts
 from prose_runtime.cli.engine import NAMES as ENGINE_NAMES
 from prose_runtime.cli.engine import engine_options, given_engine
@@ -26,7 +28,8 @@ from prose_runtime.nodes import PERSON, ConfigItem, Parameter, Slot
 from prose_runtime.values import clean_text
 
 GENERAL_FLAGS = ("--json", "--quiet", "-q", "--no-record", "--help", "-h")
-GENERAL_WITH_VALUE = ("--input", "--inputs", *LIMIT_NAMES, *WITH_VALUE, *ENGINE_NAMES, "--output", "-o", "--at-once")
+WITH_MORE = (*LIMIT_NAMES, *WITH_VALUE, *ENGINE_NAMES, *CASSETTE_NAMES)
+GENERAL_WITH_VALUE = ("--input", "--inputs", *WITH_MORE, "--output", "-o", "--at-once")
 
 
 @dataclass(slots=True)
@@ -43,6 +46,7 @@ class Words:
     people: dict[str, Any] | None = None
     engine: dict[str, Any] | None = None
     more: dict[str, Any] = field(default_factory=dict)
+    cassettes: dict[str, Any] = field(default_factory=dict)
 
     def put(self, item: Item, value: Any) -> None:
         """Give an item its value. Raises UsageError when it has one already."""
@@ -174,8 +178,14 @@ def command(analysis: Analysis, spec: str, more: Sequence[click.Option] = ()) ->
             known[f"item{index}"] = item
     # The spec's own come first: what it calls `concurrency` is not ours.
     groups["Limits"] = [option for option in limit_options() if taken.isdisjoint(option.opts)]
+    groups["Cassettes"] = [option for option in cassette_options() if taken.isdisjoint(option.opts)]
     groups["Engine"] = [option for option in engine_options() if taken.isdisjoint(option.opts)]
-    taken |= {name for title in ("People", "Limits", "Engine") for option in groups[title] for name in option.opts}
+    taken |= {
+        name
+        for title in ("People", "Limits", "Cassettes", "Engine")
+        for option in groups[title]
+        for name in option.opts
+    }
     labels = Labels.of(everything, taken)
     for key, item in known.items():
         groups[item.kind.capitalize() + "s" * (item.kind != "config")].append(_option(key, item, labels.shown(item)))
@@ -249,6 +259,7 @@ def parse(
         people=people,
         engine=given_engine(given),
         more={name: given[name] for option in more if (name := option.name) is not None},
+        cassettes=given_cassettes(given),
     )
     collected = Collected(said)
     for key, item in known.items():
@@ -429,6 +440,11 @@ def general_help(library: Sequence[str]) -> str:
         "or a function spec, by its path or by its name (a role of the library, such as critic).\n\n"
         f"Library: {', '.join(library)}"
     )
-    groups = {"People": people_options(()), "General": general_options(), "Limits": limit_options()}
+    groups = {
+        "People": people_options(()),
+        "General": general_options(),
+        "Limits": limit_options(),
+        "Cassettes": cassette_options(),
+    }
     built = SpecCommand("prose run SPEC", text, groups)
     return built.get_help(click.Context(built, info_name="prose run SPEC"))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prose_runtime.cli import options
+from prose_runtime.cli.cassettes import tape_words
 from prose_runtime.cli.limits import raised
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import CheckFailed, Paused, ProseError, RecordError, UnreadableFile, UsageError
@@ -81,7 +82,7 @@ def with_spec(
         return 0
     request = {
         "spec": spec, "inputs": said.inputs, "config": said.config, "bind": said.bind, "base": str(base),
-        "limits": said.limits, "people": said.people,
+        "limits": said.limits, "people": said.people, "cassettes": said.cassettes,
     }  # fmt: skip
     return use(request, said)
 
@@ -230,6 +231,7 @@ def request_of(asked: Mapping[str, Any], record: bool = True) -> RunRequest:
         record,
         limits=asked.get("limits", {}),
         people=People.from_json(asked.get("people")),
+        cassettes=tape_words(asked.get("cassettes", {}), base),
     )
 
 

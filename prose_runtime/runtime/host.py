@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 from prose_runtime.errors import Paused, ProseError, RecordError, ServiceError
@@ -15,6 +16,7 @@ from prose_runtime.runtime.digests import digest_of, parts_of
 from prose_runtime.runtime.javascript import wait_in_loop
 from prose_runtime.runtime.limits import Meter, exceeded
 from prose_runtime.runtime.steering import Steering, note_steps
+from prose_runtime.runtime.tape import Tape
 from prose_runtime.services.answers import Answered
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.dialogue import question
@@ -46,6 +48,7 @@ class LocalHost:
         *,
         steering: Steering | None = None,
         answers: dict[str, Any] | None = None,
+        tape: Tape | None = None,
         reask: bool = False,
     ):
         self.record = record
@@ -53,6 +56,7 @@ class LocalHost:
         self.listeners = listeners
         self.steering = steering or Steering()
         self.answers = {} if answers is None else answers
+        self.tape = tape
         self.reask = reask
         self._notes: dict[str, str] = {}
         self._failed: dict[str, ServiceError] = {}
@@ -100,11 +104,12 @@ class LocalHost:
             RecordError: It cannot be kept.
         """
         kept = self.record.answer(step) if self.record else None
-        if kept is not None:
-            return kept.value
-        value = await happening()
-        await self._keep(Answer(step, "", "event", value, ""))
-        return value
+        taped = self.tape.happened(step) if self.tape and kept is None else None
+        happened = kept or taped or Answer(step, "", "event", await happening(), "")
+        if kept is None:
+            await self._keep(happened)
+        self._take(happened)
+        return happened.value
 
     async def ask(self, step: str, service: Service, request: Request) -> Reply:
         """Answer a request, from the record when it holds one for this step.
@@ -123,6 +128,7 @@ class LocalHost:
         if kept is not None and kept.digest == digest:
             _pass_over(kept, service, request)
             if not kept.reopened:
+                self._take(kept, request)
                 return self._replay(kept)
         elif kept is not None and not kept.reopened and not self.reask:
             raise AnotherRequest(
@@ -130,9 +136,27 @@ class LocalHost:
                 help="ask such steps again with `--reask`, or start a new run",
                 step=step,
             )
+        taped = self._taped(step, digest, service)
+        if taped is not None:
+            await self._keep(taped)
+            self._take(taped, request)
+            return self._replay(taped)
         if step in self.answers:
             return await self._live(step, digest, Answered(service.name, self.answers.pop(step)), request)
         return await self._live(step, digest, service, request)
+
+    def _taped(self, step: str, digest: str, service: Service) -> Answer | None:
+        """What the cassette answers here. Raises NotOnTape when it does not."""
+        found, fits = self.tape.find(step, digest) if self.tape else (None, True)
+        if found is None:
+            return None
+        if not fits:
+            self.emit(Warned(step, f"the cassette answers another request at {step}: what is asked has changed"))
+        return replace(found, digest=digest, service=service.name)
+
+    def _take(self, answer: Answer, request: Request | None = None) -> None:
+        if self.tape is not None:
+            self.tape.take(answer, request)
 
     def _digest(self, service: Service, request: Request) -> str:
         return digest_of(service.name, request, self._secrets)
@@ -144,11 +168,16 @@ class LocalHost:
         fresh = kept is None or kept.reopened
         if given is None and fresh and (given := self.steering.take(request.target)) is not None:
             self._notes[steps[-1]] = given
-            await self._keep(Answer(steps[-1], "", "event", given, ""))
+            noted = Answer(steps[-1], "", "event", given, "")
+            await self._keep(noted)
+            self._take(noted)
         return request if given is None else request.with_(note=given)
 
     def _note_at(self, step: str) -> str | None:
         kept = self.record.answer(step) if self.record else None
+        kept = kept or (self.tape.happened(step) if self.tape else None)
+        if kept is not None:
+            self._take(kept)
         note = kept.value if kept is not None else self._notes.get(step)
         return note if isinstance(note, str) else None
 
@@ -175,11 +204,15 @@ class LocalHost:
             error.service = error.service or service.name
             self._secrets.error(error)
             usage, parts = _usage_to(spent(error)), parts_of(request)
-            await self._keep(Answer(step, digest, "error", _error_to(error), service.name, usage, parts=parts))
+            answer = Answer(step, digest, "error", _error_to(error), service.name, usage, parts=parts)
+            await self._keep(answer)
+            self._take(answer, request)
             raise self._noted(step, error) from error.__cause__
         value = self._secrets.value(to_json(reply.value))  # now: a run that goes on sees what the record holds
         usage, parts = _usage_to(reply.usage), parts_of(request)
-        await self._keep(Answer(step, digest, "reply", value, service.name, usage, reply.model, parts=parts))
+        answer = Answer(step, digest, "reply", value, service.name, usage, reply.model, parts=parts)
+        await self._keep(answer)
+        self._take(answer, request)
         return Reply(value, reply.usage, reply.model)
 
     def _metered(self, step: str, service: Service, usage: Usage, model: str | None) -> None:

@@ -30,6 +30,7 @@ from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.result import Result, ResultListener
 from prose_runtime.runtime.rewalk import EditedError, RewalkHost, digest_of_sources
 from prose_runtime.runtime.steering import Steering
+from prose_runtime.runtime.tape import Tape, TapeWords
 from prose_runtime.runtime.unit import ContractMode, Host, Run
 from prose_runtime.runtime.wiring import LocalWiring, runnable
 from prose_runtime.services.bindings import Bindings
@@ -52,6 +53,7 @@ class RunRequest:
         contracts: How contracts are checked.
         limits: Bounds of the run by their names in prose.yml, before what stands there.
         people: Who takes part besides services, and what all roles are told.
+        cassettes: What answers instead of services, and where answers are to be recorded.
         bindings: What words mean, when that is not to be read from the prose.yml that holds for the spec.
         project: Where the spec and those that it calls may have been read and analysed already.
     """
@@ -65,6 +67,7 @@ class RunRequest:
     contracts: ContractMode = "structural"
     limits: Mapping[str, Any] = field(default_factory=dict)
     people: People = field(default_factory=People)
+    cassettes: TapeWords = field(default_factory=TapeWords)
     bindings: Bindings | None = None
     project: Project | None = None
 
@@ -86,6 +89,7 @@ class Prepared:
     bounds: Bounds
     note: str = ""
     warnings: Sequence[Diagnostic] = ()
+    tape: Tape | None = None
 
     @property
     def beside(self) -> int:
@@ -126,7 +130,16 @@ def wired(request: RunRequest, analysis: Analysis, wiring: LocalWiring) -> Prepa
     filled = seated(request.people, program, wiring.filled(program, slots), request.bind, wiring)
     bounds = run_bounds(analysis, wiring, filled, request.config, request.inputs)
     return Prepared(
-        request, analysis, program, wiring, filled, _limits(bindings, request.limits), bounds, note, warnings
+        request,
+        analysis,
+        program,
+        wiring,
+        filled,
+        _limits(bindings, request.limits),
+        bounds,
+        note,
+        warnings,
+        tape=Tape.load(request.cassettes) if request.cassettes != TapeWords() else None,
     )
 
 
@@ -200,7 +213,7 @@ async def execute(
     watch = Watch(prepared.program, given_values(prepared), prepared.slots)
     meter = meter or meter_of(prepared)
     heard: list[Listener] = [collector, watch, *_trace(prepared, journal), *listeners]
-    host = LocalHost(journal, meter, heard, steering=steering, answers=answers, reask=reask)
+    host = LocalHost(journal, meter, heard, steering=steering, answers=answers, tape=prepared.tape, reask=reask)
     try:
         with seldom_collected():
             await _match(prepared, journal, host, reask)
@@ -212,9 +225,24 @@ async def execute(
     if result.error is not None and not isinstance(result.error, Cancelled | EditedError):
         host.reopen_after(result.error)
     close(prepared, result, watch)
+    _write_cassette(prepared, result)
     collector.close(meter)
     host.emit(RunFinished("", result.run or "", result.status, result.value, result.as_json()["error"]))
     return result
+
+
+def _write_cassette(prepared: Prepared, result: Result) -> None:
+    if prepared.tape is None:
+        return
+    asked = prepared.request
+    given = {"inputs": asked.inputs, "config": asked.config}
+    try:
+        prepared.tape.write(
+            result.spec, {name: to_json(values) for name, values in given.items() if values}, result.value
+        )
+    except UsageError as error:
+        result.error = result.error or error
+        result.status = _status(result.error)
 
 
 async def _match(prepared: Prepared, journal: RunRecord | None, host: LocalHost, reask: bool) -> None:

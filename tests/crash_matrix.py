@@ -1,0 +1,51 @@
+"""Kills a run at every place of writing and counts what became of it. Run it with python; it fails if a thing was lost.
+
+The run has nested parallel loops, a race, a caught failure, a judge, a composite and a person's turn. Each life is
+killed with SIGKILL before a transaction of the record, before its commit or behind it, goes on in a new process, and
+is compared with an undisturbed one. A second round kills each life twice.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+if __package__ is None or __package__ == "":
+    sys.path.insert(0, str(Path(__file__).parent))
+
+from support.crashes import lives
+
+BAD = ("wrong results", "repeated finished calls", "calls begun too early", "faults")
+AGAIN = 7
+"""Places of writing after which a life of the second round is killed once more."""
+
+
+def measure(folder: Path, every: int = 1, rounds: tuple[int, ...] = (0, AGAIN)) -> dict[str, int]:
+    """Counts over all lives. ``every``: kill at each so-manieth place only."""
+    counts = dict.fromkeys(("lives", "kills", *BAD, "in flight"), 0)
+    for again in rounds:
+        for deaths, life, calm in lives(folder / f"round{again}", every, again):
+            counts["lives"] += 1
+            counts["kills"] += life.kills
+            counts["wrong results"] += life.value != calm.value or calm.value is None
+            counts["repeated finished calls"] += len(life.repeated)
+            counts["calls begun too early"] += len(life.early)
+            counts["faults"] += len(life.faults)
+            counts["in flight"] = max(counts["in flight"], life.in_flight)
+            if life.faults or life.repeated or life.value != calm.value:
+                print(f"killed at {deaths}: {life}", file=sys.stderr)
+    return counts
+
+
+def main() -> int:
+    """Print the counts; 1 when a life was not as it should be."""
+    with tempfile.TemporaryDirectory() as folder:
+        counts = measure(Path(folder))
+    for what, number in counts.items():
+        print(f"{number:6} {'calls in flight at most when killed' if what == 'in flight' else what}")
+    return int(any(counts[what] for what in BAD))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""A run that is killed while it writes: nothing is lost, nothing is asked twice. All places: tests/crash_matrix.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crash_matrix import BAD, measure
+
+
+@pytest.mark.parametrize(("every", "again"), [(9, 0), (23, 7)])
+def test_a_killed_run_goes_on_as_if_nothing_had_been(tmp_path: Path, every: int, again: int) -> None:
+    counts = measure(tmp_path, every, (again,))
+    assert counts["kills"] >= counts["lives"] // 2  # how many places there are depends on what is written together
+    assert counts["lives"] >= 5
+    assert [counts[what] for what in BAD] == [0, 0, 0, 0]
