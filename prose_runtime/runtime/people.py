@@ -70,7 +70,35 @@ def seated(
         filled = _Place(path, _joined(path, word, wiring)).changed(path, program, filled)
     for path, name in people.personas.items():
         filled = _Place(path, _with_voice(path, name)).changed(path, program, filled)
-    return filled
+    return _briefed(program, filled, wiring)
+
+
+def _briefed(program: Program, slots: Mapping[str, Value], wiring: LocalWiring) -> dict[str, Value]:
+    """The slots where who is far away is briefed, however they came to be bound: they see nothing else of the run."""
+
+    def one(slot: Slot, ref: Value) -> Value:
+        callee = ref.target if isinstance(ref, ServiceRef) else None
+        if isinstance(callee, UnitCallee):
+            return _with_target(ref, replace(callee, slots=_briefed(callee.program, callee.slots, wiring)))
+        if not isinstance(callee, ServiceCallee) or "briefing" in callee.additions:
+            return ref
+        wanted = getattr(callee.service, "wants_briefing", False)
+        return _with_target(ref, _told(callee, program, slot, wiring)) if wanted else ref
+
+    return {
+        slot.name: [one(slot, ref) for ref in value] if isinstance(value, list) else one(slot, value)
+        for slot in program.spec.slots
+        if (value := slots.get(slot.name)) is not None
+    }
+
+
+def _with_target(ref: Any, target: Callee) -> ServiceRef:
+    return ServiceRef(ref.name, ref.slot, target)
+
+
+def _told(callee: ServiceCallee, program: Program, slot: Slot, wiring: LocalWiring) -> ServiceCallee:
+    told = {"briefing": briefing(program.spec, slot, wiring.project)}
+    return replace(callee, additions={**callee.additions, **told})
 
 
 def _refuse_bound(path: str, bound: Mapping[str, Any]) -> None:
@@ -137,8 +165,7 @@ def _slot(path: str, name: str, program: Program) -> Slot:
 def _joined(path: str, word: str, wiring: LocalWiring) -> Change:
     def change(program: Program, slot: Slot, _: ServiceRef) -> ServiceRef:
         callee = wiring.participant(word, path)
-        told = {"briefing": briefing(program.spec, slot, wiring.project)}
-        return ServiceRef(callee.name, slot.name, replace(callee, additions={**callee.additions, **told}))
+        return ServiceRef(callee.name, slot.name, _told(callee, program, slot, wiring))
 
     return change
 

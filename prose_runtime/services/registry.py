@@ -24,7 +24,7 @@ GROUP = "prose.services"
 
 Beside being callable a service may have ``async aclose()``, ``async ping() -> str`` (one line saying that it can
 answer, or a ``ServiceError``) and ``skip(request, answer=None)``, which passes over an answer that a resumed run has
-already.
+already. With ``wants_briefing`` set, what it fills a slot with is told of the role, its rules and what it will see.
 """
 
 EXTRAS = {"openai": "openai", "local": "xllamacpp", "telegram": "telegram"}

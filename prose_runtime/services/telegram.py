@@ -52,10 +52,12 @@ class TelegramService:
     """Asks in a chat and waits for the reply, as long as ``timeout`` says; then the person at the terminal decides.
 
     ``patient``: the runtime's bound on the time of a call does not hold. ``keeps_time``: nor that of the registry.
+    ``wants_briefing``: who is asked sees nothing of the run but the messages.
     """
 
     patient = True
     keeps_time = True
+    wants_briefing = True
 
     def __init__(self, settings: ServiceSettings, chat: int | str, token: str, base_url: str | None):
         self.name = settings.name

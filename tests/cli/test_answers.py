@@ -45,6 +45,31 @@ return { score: a.score, why: a.why, b: b, c: c }
 ```
 """
 
+COMPOSITE = """---
+name: duo
+kind: composite
+---
+
+### Slots
+
+- `left`: says one thing
+- `right`: says another
+
+### Parameters
+
+- &compositeState exists at __compositeState with:
+    left: string
+    right: string
+    topic: string
+
+### Delegation
+
+```javascript
+const { left, right, topic } = __compositeState;
+return(await Promise.all([rlm("one", { topic }, { use: left }), rlm("two", { topic }, { use: right })]));
+```
+"""
+
 SERVICES = """
 services:
   slow: {provider: script, replies: [{delay: 0.3, reply: noted}]}
@@ -104,6 +129,14 @@ def test_two_people_can_answer_in_either_order(do: Any, order: tuple[tuple[str, 
     assert codes == [5] * (len(order) - 1) + [0]
     assert said.json["result"] == {"score": 4, "why": "Because = so", "b": "mine", "c": "noted"}
     assert said.json["usage"]["calls"] == 3
+
+
+def test_calls_of_a_composite_wait_for_people_together(do: Any, folder: Path) -> None:
+    (folder / "duo.md").write_text(COMPOSITE)
+    said = do("run", "duo.md", "tides", "--join", "left,right", "--json")
+    assert sorted(question["target"] for question in said.json["waiting"]) == ["left", "right"]
+    said = do("resume", "last", "--json", "--answer", "right=two", "--answer", "left=one")
+    assert said.json["result"]["result"] == ["one", "two"]
 
 
 def test_only_who_has_not_answered_is_asked_again(do: Any) -> None:

@@ -176,7 +176,9 @@ def test_one_is_at_the_terminal_and_the_other_on_telegram(folder: Path, telegram
     words = ("run", "both", "tides", "--join", "left", "--right", f"telegram:{CHAT}")
     with at(folder, *words, **phone(telegram)) as terminal:
         terminal.wait_for("Your answer")
-        telegram.write(CHAT, "far", to=telegram.wait_for(1)["number"])
+        question = telegram.wait_for(1)
+        assert "You take part as right" in question["text"]
+        telegram.write(CHAT, "far", to=question["number"])
         terminal.type("near\n\n")
         terminal.wait_for("score")
         terminal.type("1\n")
