@@ -258,7 +258,8 @@ class Counter:
             taken = [below.get(part, ZERO) for part in range(len(node.branches) + 1) if not self._throws(node, part)]
             return _fold(smaller, taken)
         if isinstance(node, n.Try):
-            return below.get(0, ZERO) if self._fails_first(node, parts.get(0, []), at) else ZERO
+            sure = below.get(0, ZERO)
+            return sure if node.catch is None else smaller(sure, self._before_failing(node, parts.get(0, [])))
         if isinstance(node, n.Choice | n.Conditional | n.Binary):
             return ZERO
         total = _fold(plus, list(below.values()))
@@ -303,10 +304,10 @@ class Counter:
         jumps = [jump for path, jump in self.findings.jumps.items() if (node, part) in path]
         return bool(jumps) and all(isinstance(jump, n.Throw) for jump in jumps)
 
-    def _fails_first(self, node: n.Try, paths: Sequence[Path], at: int) -> bool:
-        """Whether nothing in a ``try`` can fail before the call itself is made."""
+    def _before_failing(self, node: n.Try, paths: Sequence[Path]) -> Poly:
+        """How many calls in a ``try`` are made at least, whichever fails: the first one, when it is the only place."""
         sites = [path for site in self.findings.sites.values() for path in site.paths if (node, 0) in path]
-        return node.catch is None or (len(paths) == 1 and len(sites) == 1)
+        return ONE if len(paths) == 1 and len(sites) == 1 else ZERO
 
     def _ends_early(self, loop: n.Node) -> bool:
         return any(

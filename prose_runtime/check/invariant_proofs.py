@@ -123,6 +123,8 @@ def _sees_role(who: str, role: str, within: bool, ground: Ground) -> Ruling:
     outputs = [flowing for flowing in found if flowing.label.kind == "output"]
     firm = next((flowing for flowing in outputs if not flowing.label.flags & FUZZY), None)
     scope = " within a round" if within else ""
+    if firm is not None and who == role and who in ground.lists and _may_be_own(firm, ground):
+        return Ruling("open", f"one of {who} may see what it said itself")
     if firm is not None:
         how = f"the output of {role} reaches {who}{scope} as its input {firm.input}"
         return Ruling("refuted", how, ground.way(firm, who))
@@ -133,6 +135,18 @@ def _sees_role(who: str, role: str, within: bool, ground: Ground) -> Ruling:
     depends = any(label.kind == "output" and label.name == role for label in ground.control(who))
     only = f"; only whether {who} is called, or with which value, depends on it" if depends else ""
     return Ruling("proved", f"no data flows from {role} to {who}{scope}{only}")
+
+
+def _may_be_own(flowing: Flowing, ground: Ground) -> bool:
+    """Whether a member of a list may be told only what it answered itself: by another call in the same pass."""
+    first, *_, last = (*flowing.trace.places(), flowing.trace.span)
+    calls = [site.node for site in ground.findings.sites.values() if isinstance(site.node, n.Call)]
+    asked = [call for call in calls if call.span.start == first.start or call.span.covers(last)]
+    loops = ground.facts.all(n.ForEach)
+    members = {loop.var.id for loop in loops}
+    if not asked or not all(isinstance(call.target, n.Name) and call.target.id in members for call in asked):
+        return True
+    return len(asked) > 1 and any(all(loop.span.covers(call.span) for call in asked) for loop in loops)
 
 
 def _sees_name(who: str, name: str, ground: Ground) -> Ruling:

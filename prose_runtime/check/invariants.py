@@ -7,7 +7,8 @@ from typing import Literal
 
 from prose_runtime import nodes as n
 from prose_runtime.check.flow import too_large
-from prose_runtime.check.invariant_claims import Claim
+from prose_runtime.check.invariant_certainty import doubt_of_way
+from prose_runtime.check.invariant_claims import Claim, Count, Grows, Independent, NeverSees, Rounds, SeesOnly, Unaware
 from prose_runtime.check.invariant_doubts import doubt
 from prose_runtime.check.invariant_forms import read
 from prose_runtime.check.invariant_order import CALLS
@@ -77,7 +78,12 @@ def _verdict(invariant: n.Invariant, words: Vocabulary, ground: Ground) -> Verdi
 
 def _ruled(claim: Claim, ground: Ground) -> Ruling:
     prove = SIGHT.get(type(claim)) or CALLS[type(claim)]
-    return prove(claim, ground)
+    ruling = prove(claim, ground)
+    if ruling.status != "refuted" or not ruling.places or isinstance(claim, Count | Rounds | Grows):
+        return ruling
+    data = isinstance(claim, NeverSees | SeesOnly | Independent | Unaware)
+    why = doubt_of_way(ground.facts, ground.findings, [span for span, _ in ruling.places], data=data)
+    return ruling if why is None else Ruling("open", f"{ruling.how}, but {why}")
 
 
 def _summed(invariant: n.Invariant, rulings: list[tuple[Claim, Ruling]]) -> Verdict:

@@ -232,3 +232,47 @@ def test_what_is_not_followed_is_not_proved(tmp_path: Path, sentence: str, body:
     path = pattern(tmp_path, body, slots="a b", rows="topic: string", extra=f"### Invariants\n\n- {sentence}\n\n")
     (verdict,) = check_path(path).verdicts
     assert verdict.status != "proved"
+
+
+ISOLATED = "`b` never sees the output of `a`."
+MUTUAL = "No `ps` sees the output of another `ps`."
+
+
+def status(folder: Path, body: str, sentence: str, slots: str = "a b ps[]") -> str:
+    path = pattern(folder, body, slots=slots, rows="topic: string", extra=f"### Invariants\n\n- {sentence}\n")
+    (verdict,) = check_path(path).verdicts
+    return verdict.status
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("let x = call a\nlet xs = [topic, x]\ncall b\n  x: xs[0]", ISOLATED),
+        ("let x = call a\nlet y = topic or x\ncall b\n  x: y", ISOLATED),
+        ("let x = topic\nlet v = call a\nif v.ok:\n  x = v\nif not v.ok:\n  call b\n    x: x", ISOLATED),
+        ("let x = call a\nlet o = { f: x }\no.f = 1\ncall b\n  x: o.f", ISOLATED),
+        ("let xs = [call a, topic] | filter: item == topic\ncall b\n  x: xs", ISOLATED),
+        ("for p in ps:\n  let q = call p\n  call p\n    q: q", MUTUAL),
+        ("let xs = for p in ps:\n  call p\nfor p, i in ps:\n  call p\n    q: xs[i]", MUTUAL),
+        ("loop while topic == 1 (max: 2):\n  call a\ncall b", "`a` runs before `b`."),
+        ("repeat 2:\n  if topic:\n    break\n  call a\ncall b", "`a` runs before `b`."),
+        ("try:\n  call b\n  call a\ncatch:\n  emit 1\ncall ps[0]", "`a` runs before `ps`."),
+        ("try:\n  let xs = repeat 2:\n    call a\ncatch:\n  emit 1", "`a` runs at least 2 times."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_told_is_watched(tmp_path: Path, body: str, sentence: str) -> None:
+    assert status(tmp_path, body, sentence) == "watched"
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("let x = call a\nif x.ok:\n  call b\n    x: x", ISOLATED),
+        ("let x = null\nrepeat 2:\n  call b\n    x: x\n  x = call a", ISOLATED),
+        ("let xs = for p in ps:\n  call p\nfor p in ps:\n  call p\n    q: xs", MUTUAL),
+        ("let last = null\nfor p in ps:\n  last = call p\n    q: last", MUTUAL),
+        ("call b\ncall a", "`a` runs before `b`."),
+    ],
+)  # fmt: skip
+def test_what_runs_can_break_is_refuted(tmp_path: Path, body: str, sentence: str) -> None:
+    assert status(tmp_path, body, sentence) == "refuted"
