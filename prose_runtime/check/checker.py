@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -80,14 +82,28 @@ def check_paths(paths: Iterable[Path]) -> Checked:
     """Check files, and the specs in folders and below. What cannot be read does not stop the rest."""
     checked = Checked()
     projects = _Projects()
-    for path in spec_files(paths, checked.unreadable.append):
-        try:
-            analysis = check_path(path, projects.of(path))
-            checked.analyses.append(analysis)
-            checked.diagnostics += analysis.diagnostics
-        except UnreadableFile as error:
-            checked.unreadable.append(error)
+    with _no_collection():
+        for path in spec_files(paths, checked.unreadable.append):
+            try:
+                analysis = check_path(path, projects.of(path))
+                checked.analyses.append(analysis)
+                checked.diagnostics += analysis.diagnostics
+            except UnreadableFile as error:
+                checked.unreadable.append(error)
     return checked
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Everything that a check makes is kept to its end, so that going through it for garbage finds none."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class _Projects:

@@ -233,6 +233,7 @@ def _compiled() -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], 
     return tuple((re.compile(pattern), new) for pattern, new in _REWRITES)
 
 
+@lru_cache(maxsize=2048)
 def plain(text: str) -> str:
     """A marked sentence in few words, lower case, without its dot."""
     text = text.lower().strip(" .")

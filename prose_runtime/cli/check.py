@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Callable
@@ -64,7 +63,6 @@ def check(
 def _check(paths: list[Path], defaults: Defaults, verbose: bool, max_calls: int | None) -> int:
     from prose_runtime.check.checker import check_paths, strictly
 
-    gc.disable()  # trees and tables live to the end of the process; looking through them for garbage is for nothing
     checked = check_paths(paths)
     if verbose:
         from prose_runtime.check.rungs import rungs
