@@ -225,12 +225,15 @@ def resume_there(
               help="Let all workers of the queue begin at most N calls a second.")  # fmt: skip
 @click.option("--lost-after", type=click.FloatRange(min=1), metavar="SECONDS",
               help="How soon others take over when this worker is gone.")  # fmt: skip
-def worker(at_once: int, per_second: float | None, **given: Any) -> int:
+@click.option("--replay", is_flag=True, help="Only tell whether this version can go on with the runs of the queue.")
+def worker(at_once: int, per_second: float | None, replay: bool, **given: Any) -> int:
     """Work for runs on an engine, until Ctrl-C: walk their programs and ask services.
 
     The services are those of the prose.yml that holds in this folder, with the keys of this environment.
     """
     there = place(given)
+    if replay:
+        return called(_replay(there))
     from prose_runtime.cli.run import say
     from prose_runtime.engine.connection import connect
 
@@ -248,6 +251,20 @@ def worker(at_once: int, per_second: float | None, **given: Any) -> int:
 
     called(run())
     return 0
+
+
+async def _replay(there: Place) -> int:
+    """Tell of each run that goes on whether it could go on here; 1 when one could not."""
+    from prose_runtime.engine.connection import connect
+
+    client = await connect(there)
+    from prose_runtime.engine.replay import replay_running
+
+    faults = 0
+    async for run, fault in replay_running(client, there.task_queue):
+        faults += fault is not None
+        click.echo(f"{run}: {'can go on' if fault is None else f'cannot go on: {fault.splitlines()[0]}'}")
+    return min(faults, 1)
 
 
 def called(work: Coroutine[Any, Any, _T]) -> _T:

@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from temporalio.api.common.v1 import Payload
+from temporalio.api.failure.v1 import Failure
 from temporalio.converter import (
     CompositePayloadConverter,
     DataConverter,
+    DefaultFailureConverter,
     DefaultPayloadConverter,
     JSONPlainPayloadConverter,
+    PayloadConverter,
 )
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 
 class Ordered(JSONPlainPayloadConverter):
@@ -33,5 +37,15 @@ class Values(CompositePayloadConverter):
         super().__init__(*(Ordered() if isinstance(one, JSONPlainPayloadConverter) else one for one in known))
 
 
-CONVERTER = replace(DataConverter.default, payload_converter_class=Values)
+class Failures(DefaultFailureConverter):
+    """Failures without the lines of our code where they are what a run or a service came to, and no fault of ours."""
+
+    def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
+        """Fill in a failure."""
+        super().to_failure(exception, payload_converter, failure)
+        if isinstance(exception, ApplicationError) and exception.category is ApplicationErrorCategory.BENIGN:
+            failure.stack_trace = ""
+
+
+CONVERTER = replace(DataConverter.default, payload_converter_class=Values, failure_converter_class=Failures)
 """What clients, workers and replays are made with."""

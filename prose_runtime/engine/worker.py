@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -17,6 +18,11 @@ from prose_runtime.engine.flow import ProseRun
 
 GRACE = timedelta(seconds=30)
 """How long a worker that is told to stop waits for its calls."""
+
+
+def _tells(record: logging.LogRecord) -> bool:
+    """Whether a line of the log tells something: that a call which nobody waits for any more ended does not."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 async def work(
@@ -38,6 +44,7 @@ async def work(
         EngineError: The engine cannot be reached.
     """
     make_room()
+    logging.getLogger("temporalio.activity").addFilter(_tells)
     activities = Activities(folder)
     client = await connect(place)
     with ThreadPoolExecutor(4, "workflow") as threads:

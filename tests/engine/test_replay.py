@@ -1,0 +1,40 @@
+"""A recorded history can be replayed by this version; a version that would go another way is noticed."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from temporalio.client import WorkflowHistory
+
+from prose_runtime.engine.replay import replayed
+from prose_runtime.runtime import asking, program
+
+HISTORY = Path(__file__).with_name("history.json").read_text(encoding="utf-8")
+"""Nested loops, a race, a pause and a failure that is caught; ``tests/engine/record.py`` makes it anew."""
+
+
+def replay(history: str = HISTORY) -> str | None:
+    return asyncio.run(replayed(WorkflowHistory.from_json("recorded", history)))
+
+
+def test_a_recorded_history_is_replayed() -> None:
+    assert replay() is None
+
+
+def test_changed_steps_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = program._keyword
+    monkeypatch.setattr(program, "_keyword", lambda node: plain(node) and f"the {plain(node)}")
+    assert "ondeterminism" in (replay() or "")
+
+
+def test_a_call_more_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = asking._attempt
+
+    async def twice(*given: object) -> object:
+        await plain(*given)
+        return await plain(*given)
+
+    monkeypatch.setattr(asking, "_attempt", twice)
+    assert "ondeterminism" in (replay() or "")
