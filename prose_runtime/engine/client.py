@@ -181,10 +181,10 @@ class Run:
         async for event in events(self.client, self.name):
             record.take(event)
         asked = record.asked
-        ordered = {**asked, "settled": None, "limits": {**asked["limits"], **limits}}
+        ordered = {**asked, "settled": None, "earlier": described.run_id, "limits": {**asked["limits"], **limits}}
         ended = (await self._end()).get("error") or {}
         carried = record.carried(ended.get("step"))
-        await self.client.start_workflow(
+        self.handle = await self.client.start_workflow(
             wire.WORKFLOW,
             carried.begun_anew(ordered),
             id=self.name,

@@ -18,27 +18,45 @@ from prose_runtime.services.api import Reply
 from prose_runtime.text import Where
 from prose_runtime.values import NO_USAGE, ErrorValue, Usage
 
+_ENDS = frozenset(
+    {
+        EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
+        EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED,
+        EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
+        EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
+    }
+)
+
 _CONVERTER = CONVERTER.payload_converter
 
 
 async def events(client: Client, run: str, *, wait: bool = False) -> AsyncIterator[HistoryEvent]:
-    """What happened in a run, also where its history was cut and begun anew; ``wait``: until it ends."""
-    part: str | None = await _first(client, run)
-    while part is not None:
-        following = None
-        handle = client.get_workflow_handle(run, run_id=part)
-        async for event in handle.fetch_history_events(wait_new_event=wait):
-            yield event
-            continued = event.workflow_execution_continued_as_new_event_attributes.new_execution_run_id
-            following = continued or following
-        part = following
+    """What happened in a run, also where its history was cut and begun anew; ``wait``: until it ends.
+
+    Where the run was begun again after it had ended, what happened before comes first.
+    """
+    for part in await _parts(client, run):
+        following: str | None = part
+        while following is not None:
+            handle = client.get_workflow_handle(run, run_id=following)
+            following = None
+            async for event in handle.fetch_history_events(wait_new_event=wait):
+                yield event
+                following = event.workflow_execution_continued_as_new_event_attributes.new_execution_run_id or following
 
 
-async def _first(client: Client, run: str) -> str:
-    """The first part of a run's history."""
-    async for event in client.get_workflow_handle(run).fetch_history_events(page_size=1):
-        return event.workflow_execution_started_event_attributes.first_execution_run_id
-    return ""
+async def _parts(client: Client, run: str) -> list[str]:
+    """The first histories of the run and of those that it goes on from, the oldest first."""
+    parts: list[str] = []
+    at: str | None = None
+    while True:
+        handle = client.get_workflow_handle(run, run_id=at)
+        event = await anext(handle.fetch_history_events(page_size=1))
+        begun = event.workflow_execution_started_event_attributes
+        parts.append(begun.first_execution_run_id)
+        at = value_of(begun.input.payloads).get("earlier")
+        if at is None:
+            return parts[::-1]
 
 
 class Calls:
@@ -48,6 +66,7 @@ class Calls:
         self._tell = listener or (lambda event: None)
         self.calls: list[dict[str, Any]] = []
         self._open: dict[int, dict[str, Any]] = {}
+        self._ended = False
 
     @property
     def in_flight(self) -> bool:
@@ -56,7 +75,9 @@ class Calls:
 
     def take(self, event: HistoryEvent) -> None:
         """Take the next event."""
-        if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+        if event.event_type in _ENDS:
+            self._ended = True
+        elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
             self._scheduled(event)
         elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_COMPLETED:
             done = event.activity_task_completed_event_attributes
@@ -91,12 +112,20 @@ class Calls:
             "line": asked["line"],
             "usage": NO_USAGE.as_json(),
         }
-        self.calls.append(entry)
+        self._place(entry)
         self._open[event.event_id] = entry
         where = Where("", asked["line"])
         self._tell(
             CallStarted(entry["step"], entry["target"], entry["service"], entry["inputs"], entry["prompt"], where)
         )
+
+    def _place(self, entry: dict[str, Any]) -> None:
+        """Add a call; one that is made again after the run had ended takes the place of the earlier one."""
+        for i, earlier in enumerate(self.calls if self._ended else ()):
+            if earlier["step"] == entry["step"]:
+                self.calls[i] = entry
+                return
+        self.calls.append(entry)
 
     def _answered(self, entry: dict[str, Any], row: dict[str, Any]) -> None:
         entry["output"] = row["value"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,18 +120,16 @@ class EngineHost:
         finally:
             self._clock = None
 
-    @asynccontextmanager
-    async def _out_of_time(self) -> AsyncIterator[None]:
-        """Stop the clock of the run while a person is waited for."""
+    def _stop_clock(self) -> None:
+        """Let the time of the run stand still while a person is waited for."""
+        if self._clock is not None and len(self.people.open) == 1:
+            self.record.left = self._left(self._clock)
+            self._clock.reschedule(None)
+
+    def _start_clock(self) -> None:
         clock = self._clock
-        if clock is not None and len(self.people.open) == 1:
-            self.record.left = self._left(clock)
-            clock.reschedule(None)
-        try:
-            yield
-        finally:
-            if clock is not None and not self.people.open and not clock.expired() and self.record.left is not None:
-                clock.reschedule(asyncio.get_running_loop().time() + self.record.left)
+        if clock is not None and not self.people.open and not clock.expired() and self.record.left is not None:
+            clock.reschedule(asyncio.get_running_loop().time() + self.record.left)
 
     def _left(self, clock: asyncio.Timeout) -> float:
         now = asyncio.get_running_loop().time()
@@ -233,14 +230,20 @@ class EngineHost:
         self.meter.begin()
         self.people.asked.add(step)
         self.people.open[step] = {**open_question(step, request), "request": wire.request_to(request)}
-        async with self._out_of_time():
-            try:
-                self.people.changed()
-                await workflow.wait_condition(lambda: step in self.people.answers)
-            finally:
-                del self.people.open[step]
-                self.people.changed()
+        self._stop_clock()
+        self.people.changed()
+        try:
+            await workflow.wait_condition(lambda: step in self.people.answers)
+        except asyncio.CancelledError:  # nothing else: where a worker lets go of a run, the question stays open
+            self._closed(step)
+            raise
+        self._closed(step)
         reply = Reply(self.people.answers[step])
         self.record.replies[step] = wire.reply_to(reply)
         self.meter.take(service.name, reply.usage)
         return reply
+
+    def _closed(self, step: str) -> None:
+        del self.people.open[step]
+        self.people.changed()
+        self._start_clock()

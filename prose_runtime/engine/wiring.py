@@ -34,9 +34,10 @@ class BundleWiring(LocalWiring):
         try:
             return self.bindings.resolve(word, slot, base=base)
         except UsageError:
-            if word not in self.specs:
+            path = Path(self.specs[word]) if word in self.specs else self.project.find(word, base or Path())
+            if path is None:
                 raise
-            return Binding(word, "spec", path=Path(self.specs[word]))
+            return Binding(word, "spec", path=path)
 
     def _found(self, reference: str, beside: Path) -> Path:
         path = self.project.find(reference, beside)

@@ -101,13 +101,13 @@ def disturbed(team: Team, kills: int, *, topics: int, rounds: int, delay: float,
     tally = Tally(calls=len(here["calls"]))
     while tally.kills < kills:
         begun = len(_log(log))
-        _wait(lambda before=begun: len(_log(log)) > before + 2 or _over(log, tally.calls))
+        _wait(lambda before=begun: len(_log(log)) > before or _over(log, tally.calls))
         if _over(log, tally.calls):
             break
         time.sleep(chance.uniform(0, delay))
-        team.kill(chance.choice(team.workers))
-        tally.kills += 1
         team.start()
+        team.kill(chance.choice(team.workers[:-1]))
+        tally.kills += 1
     there = json.loads(team.prose("resume", run, "--engine", "temporal", "--json", "--quiet").stdout)
     tally.wrong = int(not same(_in_order(there), _in_order(here)))
     tally.begun = sum(what == "begun" for what, _, _ in _log(log))
@@ -171,7 +171,7 @@ def main() -> None:
         project.mkdir()
         team = Team(project, home, address, "kills")
         try:
-            tally = disturbed(team, given.kills, topics=4, rounds=given.kills, delay=0.4, seed=given.seed)
+            tally = disturbed(team, given.kills, topics=4, rounds=10, delay=0.4, seed=given.seed)
         finally:
             team.stop()
     print(tally)

@@ -1,0 +1,105 @@
+"""People on the engine: a run waits for a signal without holding a worker; commands ask, answer and stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+from engine.within import Desk, desk
+from support.engine import Team
+
+ASK = """---
+name: ask
+kind: pattern
+---
+### Slots
+- `writer`
+- `boss`
+
+### Parameters
+- `topic` (string): About what.
+
+### Delegation
+```
+let draft = call writer(topic: topic)
+let verdict = call boss(draft: draft)
+if verdict.accepted:
+  return { draft, notes: verdict.notes }
+return null
+```
+"""
+
+ECHO = {"w": {"provider": "script", "rules": [], "else": {"echo": True}}}
+BIND = {"writer": "w", "boss": "human"}
+
+
+def test_a_run_waits_without_a_worker_and_goes_on_with_another(address: str, tmp_path: Path) -> None:
+    async def work() -> None:
+        there = await desk(address, tmp_path, services=ECHO, limits={"run_timeout": 3})
+        async with there.worker():
+            run = await there.submit(ASK, {"topic": "tea"}, bind=BIND)
+            paused = await asyncio.wait_for(run.result(), 30)
+        assert (paused.status, paused.exit_code) == ("paused", 5)
+        shown = await run.show()  # nobody works now
+        assert shown["status"] == "paused"
+        assert [question["target"] for question in shown["waiting"]] == ["boss"]
+        await asyncio.sleep(3.2)  # longer than the run may take: waiting for a person does not count
+        await run.answer("call boss", {"accepted": True, "notes": "fine"})
+        async with there.worker():
+            result = await asyncio.wait_for(run.result(), 30)
+        assert result.value == {"draft": "tea", "notes": "fine"}
+        assert [call["target"] for call in result.calls] == ["writer", "boss"]
+        assert [call["service"] for call in result.calls] == ["w", "human"]
+
+    asyncio.run(work())
+
+
+def test_the_limit_on_time_holds_for_all_other_waiting(address: str, tmp_path: Path) -> None:
+    services = {"w": {"provider": "script", "replies": [{"delay": 20, "reply": "late"}]}}
+
+    async def work() -> None:
+        there = await desk(address, tmp_path, services=services, limits={"run_timeout": 0.5})
+        async with there.worker():
+            run = await there.there(ASK, {"topic": "tea"}, bind=BIND)
+        assert run["error"]["kind"] == "limit"
+        assert "run_timeout" in run["error"]["message"]
+
+    asyncio.run(work())
+
+
+def test_answers_and_stops_come_by_commands(team: Team) -> None:
+    team.configure(services=ECHO)
+    (team.folder / "ask.prose.md").write_text(ASK)
+    team.start()
+    words = ("ask", "tea", "--writer", "w", "--boss", "human")
+    paused = team.prose("run", *words, "--engine", "temporal")
+    assert paused.exit == 5
+    assert "prose resume" in paused.stderr
+    other = json.loads(team.prose("submit", *words, "--json").stdout)["run"]
+    listed = json.loads(team.prose("runs", "list", "--json").stdout)
+    assert [row["status"] for row in listed if row["spec"] == "ask"][:1] == ["paused"]
+    done = team.prose("resume", "last", "--engine", "temporal", "--answer", "accepted=yes", "--json")
+    assert json.loads(done.stdout)["status"] == "completed"
+    assert json.loads(done.stdout)["run"] == other
+    wrong = team.prose("resume", other, "--answer", "accepted=maybe")
+    assert wrong.exit == 2
+
+
+def test_stopping(address: str, tmp_path: Path) -> None:
+    async def work() -> None:
+        there: Desk = await desk(address, tmp_path, services=ECHO)
+        async with there.worker():
+            run = await there.submit(ASK, {"topic": "tea"}, bind=BIND)
+            await asyncio.wait_for(run.result(), 30)
+            await run.cancel()
+            result = await asyncio.wait_for(run.result(), 30)
+            assert (result.status, result.exit_code) == ("cancelled", 130)
+            await run.revive({})  # what was answered is not asked again
+            again = await asyncio.wait_for(run.result(), 30)
+            assert again.status == "paused"
+            await run.answer("call boss", {"accepted": False})
+            assert (await asyncio.wait_for(run.result(), 30)).status == "completed"
+        assert len((await run.show())["calls"]) == 2
+
+    asyncio.run(work())
