@@ -171,8 +171,10 @@ def _joined(path: str, word: str, wiring: LocalWiring) -> Change:
 
 
 def _with_voice(path: str, name: str) -> Change:
+    """A role with a persona is printed as both: ``Holmes (claude)``."""
+
     def change(_: Program, __: Slot, ref: ServiceRef) -> ServiceRef:
-        return ServiceRef(ref.name, ref.slot, _voiced(path, ref.target, name))
+        return ServiceRef(f"{name} ({ref.name})", ref.slot, _voiced(path, ref.target, name))
 
     return change
 
