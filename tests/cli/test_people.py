@@ -140,6 +140,14 @@ def test_a_persona_reaches_into_a_pattern_that_fills_a_slot(do: Any, path: str) 
     assert voiced == [path.split(".")[1]]
 
 
+def test_a_role_with_a_persona_is_printed_as_both(do: Any, folder: Path) -> None:
+    spec = DEBATE.replace("return { one: one", 'return { who: "{pro} and {contra}", one: one')
+    (folder / "bout.prose.md").write_text(spec)
+    report = do(*RUN, "--persona", "pro=Holmes")
+    assert report["result"]["who"] == "Holmes (told) and told"
+    assert [call["service"] for call in report["calls"]] == ["told"] * 3
+
+
 def test_people_are_given_from_python_too() -> None:
     people = People(personas={"pro": "Holmes"}, language="Danish", context="Dry.")
     result = prose_runtime.run("bout.prose.md", {"topic": "tides"}, people=people)
