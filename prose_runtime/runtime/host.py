@@ -20,6 +20,7 @@ from prose_runtime.runtime.tape import Tape
 from prose_runtime.services.answers import Answered
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.dialogue import question
+from prose_runtime.services.fallback import FallbackService
 from prose_runtime.services.pacing import Pace, time_for
 from prose_runtime.services.retrying import spent
 from prose_runtime.services.shape import shape_of
@@ -242,8 +243,11 @@ class LocalHost:
         """Wait for a service as long as a call may take. One that waits for a person, or has a bound of its own,
         is not bounded here.
         """
+        bound = self.meter.limits.call_timeout
+        if isinstance(service, FallbackService):
+            return await service(request.with_(pace=pace, seconds=bound))
         own = getattr(service, "patient", False) or getattr(service, "timeout", None)
-        seconds = None if own else self.meter.limits.call_timeout
+        seconds = None if own else bound
         async with time_for(service.name, seconds, request, pace) as timed:
             return await service(timed)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -15,8 +14,8 @@ from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.failures import Endpoint, shown
 from prose_runtime.services.live import ensure_live_allowed
 from prose_runtime.services.pricing import price_of
-from prose_runtime.services.prompt import Prompt, render
-from prose_runtime.services.retrying import with_retries
+from prose_runtime.services.prompt import Prompt
+from prose_runtime.services.remote import RemoteService, paid
 from prose_runtime.services.shape import shape_of
 from prose_runtime.services.shaping import as_object, unwrapped
 from prose_runtime.values import Usage
@@ -48,20 +47,12 @@ def provider(settings: ServiceSettings) -> Service:
     return AnthropicService(settings)
 
 
-class AnthropicService:
-    """One binding of Claude. Its clients live as long as the event loop that uses them."""
+class AnthropicService(RemoteService["AsyncAnthropic"]):
+    """One binding of Claude."""
 
     def __init__(self, settings: ServiceSettings):
-        self.name = settings.name or "anthropic"
-        self._settings = settings
-        self._url = settings.base_url or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_URL
-        self._client: tuple[asyncio.AbstractEventLoop, AsyncAnthropic] | None = None
-        self._free: set[str] = set()
-
-    async def __call__(self, request: Request) -> Reply:
-        """Ask Claude. Raises ``ServiceError``, of kind ``auth`` without a key."""
-        prompt = render(request)
-        return await with_retries(lambda: self._ask(request, prompt), request, retries=self._settings.retries)
+        url = settings.base_url or os.environ.get("ANTHROPIC_BASE_URL") or DEFAULT_URL
+        super().__init__(settings.name or "anthropic", settings, url)
 
     async def ping(self) -> str:
         """Ask the server for the model, which costs nothing; says what is there. Raises ``ServiceError``."""
@@ -70,12 +61,6 @@ class AnthropicService:
         async with _told(endpoint):
             found = await client.models.retrieve(model)
         return f"{found.id} at {endpoint.place}"
-
-    async def aclose(self) -> None:
-        """Close the connections of this event loop."""
-        if self._client is not None and self._client[0] is asyncio.get_running_loop():
-            await self._client[1].close()
-        self._client = None
 
     async def _ask(self, request: Request, prompt: Prompt) -> Reply:
         model = request.model or self._settings.model or DEFAULT_MODEL
@@ -96,6 +81,7 @@ class AnthropicService:
         body, wrapped = self._body(request, prompt, model)
         answer = _Answer(endpoint, body["max_tokens"])
         async with (
+            paid(lambda: self._usage(answer, model)),
             _told(endpoint),
             await client.messages.create(**body, stream=True) as stream,
             aclosing(_events(stream, endpoint)) as events,
@@ -104,7 +90,8 @@ class AnthropicService:
                 piece = answer.take(event)
                 if piece and request.on_text is not None:
                     request.on_text(piece)
-        return Reply(unwrapped(answer.value(), wrapped), self._usage(answer, model), answer.model or model)
+            value = answer.value()
+        return Reply(unwrapped(value, wrapped), self._usage(answer, model), answer.model or model)
 
     def _body(self, request: Request, prompt: Prompt, model: str) -> tuple[dict[str, Any], bool]:
         """The request as the client takes it, and whether the answer comes wrapped in an object."""
@@ -143,25 +130,20 @@ class AnthropicService:
             raise endpoint.error("auth", sentence=f"has no key: {variable} is not set")
         if not (key.isascii() and key.isprintable()):
             raise endpoint.error("auth", sentence=f"has no usable key: {variable} holds characters that no key has")
-        return self._client_of_loop(key, variable), endpoint
+        return self._client_of_loop(lambda: self._new_client(key, variable)), endpoint
 
-    def _client_of_loop(self, key: str, variable: str) -> AsyncAnthropic:
-        """Connections belong to an event loop: a caller who starts a new one for each run gets a new client."""
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._client[0] is not loop:
-            from anthropic import AsyncAnthropic
+    def _new_client(self, key: str, variable: str) -> AsyncAnthropic:
+        from anthropic import AsyncAnthropic
 
-            # Retries are ours, so that they can be seen. The limit is for one read; a whole call has its own.
-            token = variable == TOKEN
-            client = AsyncAnthropic(
-                api_key=None if token else key,
-                auth_token=key if token else None,
-                base_url=self._url,
-                max_retries=0,
-                timeout=SILENCE,
-            )
-            self._client = loop, client
-        return self._client[1]
+        # Retries are ours, so that they can be seen. The limit is for one read; a whole call has its own.
+        token = variable == TOKEN
+        return AsyncAnthropic(
+            api_key=None if token else key,
+            auth_token=key if token else None,
+            base_url=self._url,
+            max_retries=0,
+            timeout=SILENCE,
+        )
 
     def _usage(self, answer: _Answer, model: str) -> Usage:
         fresh, read, written = answer.fresh, answer.cache_read, answer.cache_write

@@ -33,6 +33,7 @@ class Request:
         label: Where the call stands, for people at a terminal: ``target (line 12)``; never shown to a model.
         target: Whose call it is: slot, component, agent or ``session``; empty for a judge. Never shown to a model.
         retries: How often a busy provider may be asked again for this call; None: as often as its settings say.
+        seconds: How long each service that may answer has for it; None is any time.
         pace: What all calls to the service share; tries after the first go by it.
         briefing: What a person who takes a role in hand is told before the first turn: the role, its rules, what it may
             see; None for everybody else, and never shown to a model.
@@ -56,6 +57,7 @@ class Request:
     label: str = ""
     target: str = ""
     retries: int | None = field(default=None, compare=False)
+    seconds: float | None = field(default=None, compare=False)
     pace: Pace | None = field(default=None, compare=False, repr=False)
     briefing: str | None = field(default=None, compare=False)
     on_text: TextListener | None = field(default=None, compare=False, repr=False)

@@ -13,6 +13,7 @@ from prose_runtime.errors import UsageError
 from prose_runtime.services import default, registry
 from prose_runtime.services.api import Service
 from prose_runtime.services.config import FILE_NAME, InstanceSettings, LimitSettings, ProseYml, find_config, load_config
+from prose_runtime.services.fallback import FallbackService
 from prose_runtime.services.settings import ServiceSettings
 
 __all__ = [
@@ -79,6 +80,7 @@ class Bindings:
         self._cwd = cwd or Path.cwd()
         self._env = os.environ if env is None else env
         self._services: dict[str, Service] = {}
+        self._covered: dict[str, FallbackService] = {}
         self._default: DefaultService | None = None
 
     @classmethod
@@ -118,10 +120,25 @@ class Bindings:
         """The service of a binding of kind ``service``; the same object for the same name."""
         if binding.settings is None:
             raise UsageError(f"`{binding.name}` is no service but a {binding.kind}")
-        made = self._services.get(binding.name)
+        others = [self._stand_in(word, binding.name) for word in binding.settings.fallback or ()]
+        if not others:
+            return self._made(binding.name, binding.settings)
+        if binding.name not in self._covered:
+            self._covered[binding.name] = FallbackService(self._made(binding.name, binding.settings), others)
+        return self._covered[binding.name]
+
+    def _made(self, name: str, settings: ServiceSettings) -> Service:
+        made = self._services.get(name)
         if made is None:
-            made = self._services[binding.name] = registry.create(binding.name, binding.settings)
+            made = self._services[name] = registry.create(name, settings)
         return made
+
+    def _stand_in(self, word: str, name: str) -> Service:
+        """A service of some ``fallback``; those that it has itself are not asked."""
+        found = self.resolve(word, f"fallback of {name}", base=self.folder)
+        if found.settings is None:
+            raise UsageError(f"`fallback` of {name} names `{word}`, which is no service but a {found.kind}")
+        return self._made(found.name, found.settings)
 
     async def aclose(self) -> None:
         """Close all services that were made, each even when another one fails to."""

@@ -249,6 +249,7 @@ _HELP = {
     "select": "write the codes as a list: [unused, portable]",
     "ignore": "write the codes as a list: [unused, portable]",
     "format": "the formats are text, agent, json, github, sarif, junit",
+    "fallback": "write the names as a list: [other, local]",
     "command": 'write the program and its arguments as a list: ["python", "lint.py"]',
     "replies": 'write the replies as a list: ["first", "second"]',
     "rules": 'write the rules as a list: [{when: {input_name: "text"}, reply: "x"}]',

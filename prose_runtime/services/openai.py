@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -16,8 +15,8 @@ from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.failures import Endpoint, shown
 from prose_runtime.services.live import ensure_live_allowed, is_loopback
 from prose_runtime.services.pricing import price_of
-from prose_runtime.services.prompt import Prompt, render
-from prose_runtime.services.retrying import with_retries
+from prose_runtime.services.prompt import Prompt
+from prose_runtime.services.remote import RemoteService, paid
 from prose_runtime.services.shape import shape_of
 from prose_runtime.services.shaping import ThoughtFilter, as_object, unwrapped, without_thoughts
 from prose_runtime.values import Usage
@@ -43,22 +42,14 @@ def provider(settings: ServiceSettings) -> Service:
     return OpenAIService(settings)
 
 
-class OpenAIService:
-    """One binding of a server. Its clients live as long as the event loop that uses them."""
+class OpenAIService(RemoteService["AsyncOpenAI"]):
+    """One binding of a server."""
 
     def __init__(self, settings: ServiceSettings):
-        self.name = settings.name or "openai"
-        self._settings = settings
-        self._url = settings.base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
+        url = settings.base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_URL
+        super().__init__(settings.name or "openai", settings, url)
         self._official = (urlsplit(self._url).hostname or "").endswith("openai.com")
-        self._client: tuple[asyncio.AbstractEventLoop, AsyncOpenAI] | None = None
         self._listed: str | None = None
-        self._free: set[str] = set()
-
-    async def __call__(self, request: Request) -> Reply:
-        """Ask the server. Raises ``ServiceError``, of kind ``auth`` without a key where one is due."""
-        prompt = render(request)
-        return await with_retries(lambda: self._ask(request, prompt), request, retries=self._settings.retries)
 
     async def ping(self) -> str:
         """Ask the server which models it has, which costs nothing; says what is there. Raises ``ServiceError``."""
@@ -69,12 +60,6 @@ class OpenAIService:
         if wanted is not None and known and wanted not in known:
             raise endpoint.error("unknown_model", wanted)
         return f"{wanted or ', '.join(known[:3]) or 'no model'} at {endpoint.place}"
-
-    async def aclose(self) -> None:
-        """Close the connections of this event loop."""
-        if self._client is not None and self._client[0] is asyncio.get_running_loop():
-            await self._client[1].close()
-        self._client = None
 
     async def _ask(self, request: Request, prompt: Prompt) -> Reply:
         client, endpoint = self._connect(request.model or self._settings.model)
@@ -106,6 +91,7 @@ class OpenAIService:
         body, wrapped = self._body(request, prompt, model)
         answer = _Answer(endpoint, self._settings.max_tokens)
         async with (
+            paid(lambda: self._usage(answer, model)),
             _told(endpoint),
             await client.chat.completions.create(**body, stream=True) as stream,
             aclosing(_chunks(stream, endpoint)) as chunks,
@@ -114,7 +100,7 @@ class OpenAIService:
                 piece = answer.take(chunk)
                 if piece and request.on_text is not None:
                     request.on_text(piece)
-        value = answer.value()
+            value = answer.value()
         if shape_of(request) is not None:
             value = unwrapped(_read(value), wrapped)
         return Reply(value, self._usage(answer, model), answer.model or model)
@@ -154,18 +140,13 @@ class OpenAIService:
             raise endpoint.error("auth", sentence=f"has no key: {variable} is not set")
         if not (key.isascii() and key.isprintable()):
             raise endpoint.error("auth", sentence=f"has no usable key: {variable} holds characters that no key has")
-        return self._client_of_loop(key or "none"), endpoint
+        return self._client_of_loop(lambda: self._new_client(key or "none")), endpoint
 
-    def _client_of_loop(self, key: str) -> AsyncOpenAI:
-        """Connections belong to an event loop: a caller who starts a new one for each run gets a new client."""
-        loop = asyncio.get_running_loop()
-        if self._client is None or self._client[0] is not loop:
-            from openai import AsyncOpenAI
+    def _new_client(self, key: str) -> AsyncOpenAI:
+        from openai import AsyncOpenAI
 
-            # Retries are ours, so that they can be seen. The limit is for one read; a whole call has its own.
-            client = AsyncOpenAI(api_key=key, base_url=self._url, max_retries=0, timeout=SILENCE)
-            self._client = loop, client
-        return self._client[1]
+        # Retries are ours, so that they can be seen. The limit is for one read; a whole call has its own.
+        return AsyncOpenAI(api_key=key, base_url=self._url, max_retries=0, timeout=SILENCE)
 
     def _usage(self, answer: _Answer, model: str) -> Usage:
         price = price_of(model, self._settings.price(model))

@@ -39,6 +39,7 @@ class ServiceSettings(Closed):
             into the request, providers do not.
         timeout: Seconds after which a call fails with kind ``timeout``.
         max_concurrency, max_requests_per_minute: How many requests may be in flight at once, and go out in a minute.
+        fallback: The names of services that answer, in this order, when this one cannot.
         retries: How often a busy or unreachable server is asked again within one call.
         base_url, key_env: The server, and the environment variable that holds its key.
         max_tokens, temperature, seed: How a model answers.
@@ -60,6 +61,7 @@ class ServiceSettings(Closed):
     timeout: Seconds | None = None
     max_concurrency: Count | None = None
     max_requests_per_minute: Count | None = None
+    fallback: list[str] | None = None
     retries: Annotated[int, Field(ge=0)] = 2
     base_url: str | None = None
     key_env: str | None = None
@@ -89,7 +91,7 @@ INTERNAL = frozenset({"name", "folder", "prices"})
 
 COMMON = frozenset(
     {"provider", "model", "instructions", "persona", "language", "background", "timeout"}
-    | {"max_concurrency", "max_requests_per_minute"}
+    | {"max_concurrency", "max_requests_per_minute", "fallback"}
 )
 """Keys that every provider takes."""
 
