@@ -66,10 +66,11 @@ class ProseRun:
     async def _walk(self, prepared: Prepared, result: Result, errands: Errands, asked: dict[str, Any]) -> None:
         meter = Meter(prepared.limits)
         collector = ResultListener(result)
-        watch = Watch(prepared.program, given_values(prepared), prepared.slots)
+        strict = prepared.request.contracts != "off"
+        watch = Watch(prepared.program, given_values(prepared), prepared.slots, strict=strict)
         assert isinstance(prepared.wiring, WorkflowWiring)
         host = EngineHost(
-            meter, [collector, watch, self._tell], self.people, errands, Carried.unpacked(asked.get("record")),
+            meter, [watch, collector, self._tell], self.people, errands, Carried.unpacked(asked.get("record")),
             longest=asked["longest"], hide=prepared.wiring.hidden,
         )  # fmt: skip
         await self._conducted(prepared, host, result, asked)

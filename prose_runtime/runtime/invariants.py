@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from prose_runtime.check.invariant_claims import Claim, OnlyIf
 from prose_runtime.errors import ContractError
 from prose_runtime.events import CallFinished, CallStarted, Event, StepFinished, StepStarted
 from prose_runtime.nodes import Ask, Call, Discretion, Effect, Node, Session
@@ -67,13 +68,20 @@ class Story:
 
 
 class Watch:
-    """Listens to a run and says what became of the invariants of its spec."""
+    """Listens to a run and says what became of the invariants of its spec.
 
-    def __init__(self, program: Program, values: Mapping[str, Value], slots: Mapping[str, Value]):
+    ``strict``: a call that a role's refusal forbids ends the run before it is made.
+    """
+
+    def __init__(
+        self, program: Program, values: Mapping[str, Value], slots: Mapping[str, Value], *, strict: bool = False
+    ):
         self.program = program
         self.story = Story(program, values, slots)
         self.verdicts: tuple[Verdict, ...] = program.analysis.verdicts
         self._open: dict[str, Called] = {}
+        guarded = strict and program.spec.javascript is None
+        self._guarded = [verdict for verdict in self.verdicts if guarded and any(map(_is_guard, verdict.claims))]
         self.watching = any(v.claims for v in self.verdicts)
         self._nodes = self._places() if self.watching else {}
         content = program.spec.javascript.content if program.spec.javascript else None
@@ -118,6 +126,22 @@ class Watch:
         if called is not None:
             called.role, called.service = event.target, event.service
             called.inputs, called.prompt = event.inputs, event.prompt
+            self._allowed(called)
+
+    def _allowed(self, called: Called) -> None:
+        """Raise ContractError for a call that its guard has not allowed."""
+        from prose_runtime.runtime.invariant_claims import judge
+
+        story = replace(self.story, calls=[called])
+        for verdict in self._guarded:
+            for claim in filter(_is_guard, verdict.claims):
+                status, how = judge(claim, story)
+                if status == "broken":
+                    raise self._broken(verdict, how)
+
+    def _broken(self, verdict: Verdict, how: str) -> ContractError:
+        message = f'the run broke the invariant "{verdict.invariant.text}": {how}'
+        return ContractError(message, kind="invariant", where=self.program.where(verdict.invariant.span))
 
     def _answered(self, event: CallFinished) -> None:
         called = self._open.get(event.step.partition("#")[0])
@@ -155,9 +179,12 @@ class Watch:
         """The error of a run that broke an invariant, the first one of several."""
         for entry, verdict in zip(entries, self.verdicts, strict=True):
             if entry["status"] == "broken":
-                message = f'the run broke the invariant "{entry["text"]}": {entry["how"]}'
-                return ContractError(message, kind="invariant", where=self.program.where(verdict.invariant.span))
+                return self._broken(verdict, entry["how"])
         return None
+
+
+def _is_guard(claim: Claim) -> bool:
+    return isinstance(claim, OnlyIf)
 
 
 def texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -210,9 +210,10 @@ async def execute(
     make_room()
     result = Result(prepared.analysis.spec.name, run=journal.run if journal else None)
     collector = ResultListener(result)
-    watch = Watch(prepared.program, given_values(prepared), prepared.slots)
+    strict = prepared.request.contracts != "off"
+    watch = Watch(prepared.program, given_values(prepared), prepared.slots, strict=strict)
     meter = meter or meter_of(prepared)
-    heard: list[Listener] = [collector, watch, *_trace(prepared, journal), *listeners]
+    heard: list[Listener] = [watch, collector, *_trace(prepared, journal), *listeners]
     host = LocalHost(journal, meter, heard, steering=steering, answers=answers, tape=prepared.tape, reask=reask)
     try:
         with seldom_collected():

@@ -129,6 +129,15 @@ def test_approval_is_read_off_the_guards_answer(tmp_path: Path, answer: dict[str
     assert statuses(play(path, {"gate": script(answer), "worker": script("done")})) == [status]
 
 
+def test_a_call_that_the_guard_refuses_is_not_made(tmp_path: Path) -> None:
+    extra = claims("`worker` runs only if `gate` approves.")
+    path = pattern(tmp_path, GUARDED, slots="gate worker", extra=extra)
+    result = play(path, {"gate": script({"mood": "sunny", "approved": False}), "worker": script("done")})
+    assert [call["target"] for call in result.calls] == ["gate"]
+    assert result.error is not None
+    assert result.error.exit_code == 3
+
+
 # composites
 
 
