@@ -21,7 +21,7 @@ from prose_runtime.cli.engine import engine_options, given_engine
 from prose_runtime.cli.labels import Labels
 from prose_runtime.cli.limits import NAMES as LIMIT_NAMES
 from prose_runtime.cli.limits import given_limits, limit_options
-from prose_runtime.cli.people import WITH_VALUE, people_options, read_people, with_chats
+from prose_runtime.cli.people import TELEGRAM, WITH_VALUE, people_options, read_people, with_chats
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import UsageError
 from prose_runtime.nodes import PERSON, ConfigItem, Parameter, Slot
@@ -126,6 +126,7 @@ class SpecCommand(click.Command):
 
     def __init__(self, title: str, text: str, groups: Mapping[str, list[click.Option]], labels: Labels | None = None):
         self.groups = groups
+        self.telegram = next((o.opts[0] for o in groups.get("People", ()) if o.name == "telegram"), TELEGRAM)
         self.labels = labels or Labels()
         argument = click.Argument(["given"], nargs=-1, metavar="[INPUT]", type=click.UNPROCESSED)
         options = [option for group in groups.values() for option in group]
@@ -280,7 +281,7 @@ def parse(
 
 def _context(built: SpecCommand, words: Sequence[str]) -> click.Context:
     try:
-        return built.make_context(built.name, with_chats(words))
+        return built.make_context(built.name, with_chats(words, built.telegram))
     except click.NoSuchOption as error:
         could = built.labels.unclear.get(dashed(error.option_name))
         if could:

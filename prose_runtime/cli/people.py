@@ -44,22 +44,21 @@ def people_options(taken: Collection[str]) -> list[click.Option]:
         click.Option(names("language", "language"), metavar="LANGUAGE", help="The language of all roles."),
         click.Option(context, metavar="FILE",
                      help="Background for all roles, summed up once by the default service; - is standard input."),
-        click.Option(names("telegram", "telegram"), metavar="[CHAT|new]", is_flag=False, flag_value="",
+        click.Option(names("telegram", "telegram"), metavar="[CHAT|new]",
                      help="Who joins answers on Telegram, in this chat; new prints a link that invites."),
     ]  # fmt: skip
 
 
 def with_chats(words: Sequence[str], option: str = TELEGRAM) -> list[str]:
-    """The words of a command line where a word behind ``--telegram`` belongs to it only if it is a chat."""
+    """The words of a command line where ``--telegram`` has its value: the next word if that is a chat, else nothing."""
     done: list[str] = []
     for i, word in enumerate(words):
         if word == "--":
             return [*done, *words[i:]]
-        if done and done[-1] == option:
-            done[-1] = f"{option}={word if _CHAT.fullmatch(word) else ''}"
-            if _CHAT.fullmatch(word):
-                continue
-        done.append(word)
+        if done and done[-1] == f"{option}=" and words[i - 1] == option and _CHAT.fullmatch(word):
+            done[-1] += word
+        else:
+            done.append(f"{option}=" if word == option else word)
     return done
 
 

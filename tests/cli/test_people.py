@@ -95,6 +95,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PROSE_DEFAULT", "told")
+    for name in ("PROSE_TELEGRAM_TOKEN", "TELEGRAM_BOT_TOKEN", "PROSE_TELEGRAM_CHAT", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
     (tmp_path / "bout.prose.md").write_text(DEBATE)
     (tmp_path / "outer.prose.md").write_text(OUTER)
     (tmp_path / "prose.yml").write_text(NESTED % sys.executable)
@@ -213,6 +215,19 @@ def test_what_does_not_fit_is_told_before_anything_is_called(
     said = do("run", "bout", "tides", *words, code=2)
     assert all(part in said for part in says), said
     assert "call " not in said
+
+
+@pytest.mark.parametrize(
+    "words", [("--telegram", "-100123"), ("--telegram=-100123",), ("--telegram", "new"), ("--telegram", "@name")]
+)
+def test_a_chat_may_be_a_group_or_a_name_or_new(do: Any, words: tuple[str, ...]) -> None:
+    assert "PROSE_TELEGRAM_TOKEN" in do("run", "bout", "tides", "--join", "pro", *words, code=2)
+
+
+@pytest.mark.parametrize("words", [("--telegram", "tides"), ("tides", "--telegram")])
+def test_what_is_no_chat_is_not_taken_for_one(do: Any, words: tuple[str, ...]) -> None:
+    said = do("run", "bout", "--join", "pro", *words, code=2)
+    assert "names no chat" in said
 
 
 def test_who_joins_is_asked_with_a_briefing(do: Any) -> None:
