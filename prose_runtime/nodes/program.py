@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from prose_runtime.nodes.base import Node
+from prose_runtime.nodes.base import Node, node
 from prose_runtime.text import Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Expr(Node):
     """Anything with a value."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Constant(Expr):
     """``null``, ``true``, ``12``, ``0.5``: a constant other than a string."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Template(Expr):
     """``"text {name} text"`` or its triple-quoted form: text and interpolations in order.
 
@@ -33,7 +32,7 @@ class Template(Expr):
     triple: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Interpolation(Node):
     """``{a.b}`` in a string. ``value`` is a Name or Field; ``raw`` the text to keep when it names nothing."""
 
@@ -41,14 +40,14 @@ class Interpolation(Node):
     raw: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Name(Expr):
     """``topic`` or ``quality-bar``."""
 
     id: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Field(Expr):
     """``a.b``."""
 
@@ -57,7 +56,7 @@ class Field(Expr):
     name_span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Index(Expr):
     """``a[i]``."""
 
@@ -65,14 +64,14 @@ class Index(Expr):
     index: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class ListExpr(Expr):
     """``[a, b]``, or ``- a`` lines."""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Entry(Node):
     """``key: value`` of an object; the shorthand ``{ a }`` has the Name ``a`` as value."""
 
@@ -80,14 +79,14 @@ class Entry(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class ObjectExpr(Expr):
     """``{ a: 1, b }`` with commas or newlines between the entries."""
 
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Unary(Expr):
     """``not a`` or ``-a``; ``op`` is ``not`` or ``-``."""
 
@@ -95,7 +94,7 @@ class Unary(Expr):
     operand: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Binary(Expr):
     """``a + b``, ``a < b``, ``a and b``. ``op`` is one of + - * / % == != < <= > >= and or in."""
 
@@ -104,7 +103,7 @@ class Binary(Expr):
     right: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Conditional(Expr):
     """``x if C else y`` or ``if C then x else y``."""
 
@@ -113,7 +112,7 @@ class Conditional(Expr):
     orelse: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Predicate(Expr):
     """English with an exact meaning (LANGUAGE.md, Conditions, rung 1).
 
@@ -128,7 +127,7 @@ class Predicate(Expr):
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class FunctionCall(Expr):
     """``len(xs)``, ``join(xs, ", ")``."""
 
@@ -137,7 +136,7 @@ class FunctionCall(Expr):
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Group(Expr):
     """``group(xs by field)``."""
 
@@ -145,14 +144,14 @@ class Group(Expr):
     field: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Discretion(Expr):
     """``**question**`` as a value: the default service answers."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class MadeName(Expr):
     """``research_{trend}``: a name that is made of letters and values, by which a loop keeps its results apart.
 
@@ -167,7 +166,7 @@ class MadeName(Expr):
         return "".join(part if isinstance(part, str) else "{}" for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Argument(Node):
     """``name: E`` of a call, or a positional ``E`` (name None)."""
 
@@ -176,7 +175,7 @@ class Argument(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Call(Expr):
     """``call target`` with its inputs in any of their forms. Modifiers (model, retry, prompt ...) stand among them.
 
@@ -188,7 +187,7 @@ class Call(Expr):
     spread: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Session(Expr):
     """``session "text"``, ``session: agent``, ``session name: agent``, ``resume: agent`` with properties below."""
 
@@ -199,7 +198,7 @@ class Session(Expr):
     args: tuple[Argument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class DoBlock(Expr):
     """``do name(args)`` or ``do name`` with an indented block of arguments: call of a block."""
 
@@ -207,7 +206,7 @@ class DoBlock(Expr):
     args: tuple[Argument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Ask(Expr):
     """``ask "text"``: a person answers. ``gate name: "text"`` is a ``let name`` of an Ask with ``gate`` set.
 
@@ -219,7 +218,7 @@ class Ask(Expr):
     args: tuple[Argument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Effect(Expr):
     """``escalate topic to the owner``: an act outside of the program, told in words.
 
@@ -232,7 +231,7 @@ class Effect(Expr):
     args: tuple[Argument, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Pipeline(Expr):
     """``xs | map: ...``."""
 
@@ -240,7 +239,7 @@ class Pipeline(Expr):
     stages: tuple[Stage, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Stage(Node):
     """One ``| map:`` with its body. ``names`` are the parameters of ``reduce(acc, x)``."""
 
@@ -249,7 +248,7 @@ class Stage(Node):
     names: tuple[Name, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Condition(Node):
     """What stands between ``if`` and the colon. ``text`` is its one-line spelling, without marks.
 
@@ -261,14 +260,14 @@ class Condition(Node):
     marked: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Test(Node):
     """A part of a condition."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Clause(Test):
     """A part without a top-level ``and``/``or``. ``expr`` is set when it parses as an expression or predicate;
 
@@ -278,7 +277,7 @@ class Clause(Test):
     expr: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Junction(Test):
     """Parts joined by ``and`` (op "and") or ``or`` (op "or")."""
 
@@ -286,21 +285,21 @@ class Junction(Test):
     parts: tuple[Test, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Block(Node):
     """Statements of one indentation."""
 
     statements: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Destructure(Node):
     """``{ a, b }`` on the left of ``=``."""
 
     names: tuple[Name, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Bind(Node):
     """``let x = E``, ``const x = E``, ``x = E``, ``x.f = E``, ``let { a, b } = E``. ``keyword`` is None without one."""
 
@@ -309,7 +308,7 @@ class Bind(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Append(Node):
     """``record E in xs``, ``append E to xs``, ``append xs E``, ``add E to xs [with note E]``.
 
@@ -322,52 +321,52 @@ class Append(Node):
     note: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Emit(Node):
     """``emit E``."""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Return(Node):
     """``return [E]``."""
 
     value: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Throw(Node):
     """``throw [E]``."""
 
     value: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Break(Node):
     """``break``."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Continue(Node):
     """``continue``."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Sleep(Node):
     """``sleep 2s``; ``seconds`` is an expression in seconds."""
 
     seconds: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class ExprStatement(Node):
     """``E`` alone on a line: a call, a loop, a name."""
 
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Branch(Node):
     """``if C:`` or ``elif C:`` with its body."""
 
@@ -375,7 +374,7 @@ class Branch(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class If(Expr):
     """``if C: ... elif C: ... else: ...``."""
 
@@ -383,7 +382,7 @@ class If(Expr):
     orelse: Block | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Option(Node):
     """``option "label":``."""
 
@@ -391,7 +390,7 @@ class Option(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Choice(Expr):
     """``choice CRITERIA:`` with options. ``criteria`` is a Template, so that ``{name}`` in it interpolates."""
 
@@ -399,7 +398,7 @@ class Choice(Expr):
     options: tuple[Option, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class ParallelOptions(Node):
     """``("any", count: 2, on-fail: "continue")``; as written, defaults left out."""
 
@@ -408,7 +407,7 @@ class ParallelOptions(Node):
     on_fail: Literal["fail-fast", "continue", "ignore"] = "fail-fast"
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Repeat(Expr):
     """``repeat N as i:`` or, with ``parallel`` set, ``parallel repeat N as i:``."""
 
@@ -418,7 +417,7 @@ class Repeat(Expr):
     parallel: ParallelOptions | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class ForEach(Expr):
     """``for x, i in xs:``, ``for each x in xs:``, ``loop for each x in xs (max: N):``, ``parallel for ...``."""
 
@@ -430,7 +429,7 @@ class ForEach(Expr):
     parallel: ParallelOptions | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Loop(Expr):
     """``loop until C (max: N) as i:``, ``loop while C:``, ``loop:``."""
 
@@ -441,7 +440,7 @@ class Loop(Expr):
     var: Name | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Parallel(Expr):
     """``parallel ("first"):``; each statement of the body is a branch."""
 
@@ -449,14 +448,14 @@ class Parallel(Expr):
     options: ParallelOptions
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Do(Expr):
     """``do:`` with a body in the same frame."""
 
     body: Block
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Catch(Node):
     """``catch as e:``."""
 
@@ -464,7 +463,7 @@ class Catch(Node):
     var: Name | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Try(Expr):
     """``try: ... catch as e: ... finally: ...``."""
 
@@ -473,7 +472,7 @@ class Try(Expr):
     final: Block | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Use(Node):
     """``use "ref" as name`` or the older ``import``."""
 
@@ -481,7 +480,7 @@ class Use(Node):
     alias: Name
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Agent(Node):
     """``agent name:`` with properties."""
 
@@ -489,7 +488,7 @@ class Agent(Node):
     args: tuple[Argument, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class BlockDef(Node):
     """``block name(params):``."""
 
@@ -498,7 +497,7 @@ class BlockDef(Node):
     body: Block
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Input(Node):
     """``input topic: "text"``."""
 
@@ -506,7 +505,7 @@ class Input(Node):
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Output(Node):
     """``output n = E``: publishes at top level, returns in a block."""
 
@@ -514,7 +513,7 @@ class Output(Node):
     value: Expr
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Invalid(Node):
     """A statement that could not be read; a diagnostic says why. Checkers pass over it."""
 

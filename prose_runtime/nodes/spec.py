@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from prose_runtime.nodes.base import Node
+from prose_runtime.nodes.base import Node, node
 from prose_runtime.nodes.program import Block
 from prose_runtime.text import Source, Span
 
@@ -14,7 +14,7 @@ PERSON = "human"
 """The service of the person at the terminal: it answers for the slots marked so, and the questions of a program."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Section(Node):
     """A ``###`` section as it stands: ``key`` is its lower-case title, ``body`` the span below the heading."""
 
@@ -26,7 +26,7 @@ class Section(Node):
     fences: tuple[Fence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Bullet(Node):
     """A list item: its own text with wrapped lines folded into one, nested bullets, and further lines as ``rows``.
 
@@ -39,14 +39,14 @@ class Bullet(Node):
     rows: tuple[Row, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Row(Node):
     """A line below a bullet that is no bullet itself."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Fence(Node):
     """A fenced block: ``label`` is the first word behind the opening fence, ``content`` the lines between."""
 
@@ -54,7 +54,7 @@ class Fence(Node):
     content: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Requirement(Node):
     """An item of a slot's ``requires``. ``name`` is set for a single identifier or backticked name."""
 
@@ -63,7 +63,7 @@ class Requirement(Node):
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Promise(Node):
     """A sentence of ``ensures`` or Returns. ``names`` are the fields that it declares, if it is a list of such.
 
@@ -75,7 +75,7 @@ class Promise(Node):
     types: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Slot(Node):
     """A role that the pattern leaves open. A ``person`` answers for it when nothing is bound to it."""
 
@@ -89,7 +89,7 @@ class Slot(Node):
     ensures: tuple[Promise, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class ConfigItem(Node):
     """A config name. ``type`` is its spelling (``integer``, ``a | b``, ``string[]``) or None when none is given."""
 
@@ -103,7 +103,7 @@ class ConfigItem(Node):
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Parameter(Node):
     """A row of Parameters, Requires or Inputs."""
 
@@ -116,7 +116,7 @@ class Parameter(Node):
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class OutputDecl(Node):
     """A bullet of Returns that starts with a name."""
 
@@ -127,7 +127,7 @@ class OutputDecl(Node):
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Returns(Node):
     """Returns, Ensures or Maintains: declared outputs and promises in prose."""
 
@@ -135,14 +135,14 @@ class Returns(Node):
     promises: tuple[Promise, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Invariant(Node):
     """One sentence that always holds."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Delegate(Node):
     """``slot: job`` of Shape. ``job`` ends before the first `` — ``."""
 
@@ -150,7 +150,7 @@ class Delegate(Node):
     job: str
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Shape(Node):
     """Who does what: ``own`` is ``self``."""
 
@@ -159,7 +159,7 @@ class Shape(Node):
     prohibited: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Instance(Node):
     """A pattern instance: the pattern's name, what fills its slots and its config.
 
@@ -172,7 +172,7 @@ class Instance(Node):
     config: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Fixture(Node):
     """``- `name`: value`` of a test. ``text`` stands behind the colon; what stands below is ``bullets`` or ``block``.
 
@@ -187,7 +187,7 @@ class Fixture(Node):
     bullets: tuple[Bullet, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Expectation(Node):
     """A sentence of Expects, or of Expects Not (``negated``): ``text`` is all of it, ``claim`` what it says of a value.
 
@@ -206,7 +206,7 @@ class Expectation(Node):
     label: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Spec(Node):
     """A spec file, or an inline component of one (kind ``function``, no body of its own or an Execution).
 
