@@ -139,4 +139,4 @@ def dump(node: Any) -> Any:
 
 
 def _absent(value: Any) -> bool:
-    return value is None or value is False or value == [] or value == {}
+    return value is None or value is False or value in ([], {})
