@@ -56,6 +56,8 @@ def batch(words: tuple[str, ...]) -> int:
 
 
 def _batch(asked: dict[str, Any], said: options.Words) -> int:
+    if said.cassettes:
+        raise UsageError("a cassette holds the answers of one run", help="leave out `--record` and `--replay`")
     rows = _rows(asked, said)
     place = _there(said) if said.engine is not None else _here(said)
     with _output(said.more["output"]) as file:
@@ -164,10 +166,11 @@ def _known(journal: Journal | None) -> dict[str, tuple[str, str]]:
 @asynccontextmanager
 async def _there(said: options.Words) -> AsyncIterator[Runner]:
     """On an engine; it knows which rows are done by the names of their runs."""
-    from prose_runtime.cli.engine import place
+    from prose_runtime.cli.engine import fits_engine, place
     from prose_runtime.cli.run import request_of
     from prose_runtime.engine.connection import connect
 
+    fits_engine(said)
     there = place(said.engine or {})
     client = await connect(there)
     from prose_runtime.engine.client import join, order

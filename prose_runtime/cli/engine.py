@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from prose_runtime.errors import EngineError, ProseError
+from prose_runtime.errors import EngineError, ProseError, UsageError
 
 if TYPE_CHECKING:
+    from prose_runtime.cli.options import Words
     from prose_runtime.engine.client import Run
     from prose_runtime.engine.connection import Place
     from prose_runtime.journal import Journal, RunRow
+    from prose_runtime.report.story import Recorded
     from prose_runtime.runtime.result import Result
     from prose_runtime.services.api import Service
 
@@ -95,6 +97,18 @@ def submit_there(asked: Mapping[str, Any], given: Mapping[str, Any], *, as_json:
     run = called(_sent(asked, given))
     click.echo(dumps({"run": run.name}) if as_json else run.name)
     return 0
+
+
+def fits_engine(said: Words) -> None:
+    """Refuse what a run on the engine has no use for.
+
+    Raises:
+        UsageError: A cassette or a run without a record is asked for.
+    """
+    if said.cassettes:
+        raise UsageError("cassettes are for runs on this machine", help="leave out `--record` and `--replay`")
+    if not said.record:
+        raise UsageError("an engine keeps a record of each run", help="leave out `--no-record`")
 
 
 async def _sent(asked: Mapping[str, Any], given: Mapping[str, Any]) -> Run:
@@ -182,6 +196,18 @@ def show_there(run: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
     async def work() -> dict[str, Any]:
         return await (await _found(run, given)).show()
+
+    return called(work())
+
+
+def recorded_there(run: str, given: Mapping[str, Any]) -> Recorded:
+    """What the engine's history holds of a run."""
+    from prose_runtime.report.story import Recorded
+
+    async def work() -> Recorded:
+        found = await _found(run, given)
+        trace = await found.trace()
+        return Recorded(await found.show(), trace.rows, trace.record.asked, trace.record.answers())
 
     return called(work())
 

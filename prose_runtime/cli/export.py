@@ -17,12 +17,19 @@ FORMATS = ("markdown", "html", "json")
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".json": "json"}
 
 
-def export_run(journal: Journal, run: str, form: str | None, output: str | None) -> None:
-    """Write a run to a file, or print it. Raises UsageError when there is no such run or the file cannot be written."""
+def recorded_here(journal: Journal, run: str) -> Recorded:
+    """What is recorded of a run in this folder. Raises UsageError when there is no such run."""
+    from prose_runtime.report.story import Recorded
+
     run = journal.resolve(run)
+    return Recorded(journal.show(run), journal.trace(run), journal.request(run), journal.answers(run))
+
+
+def export_run(recorded: Recorded, form: str | None, output: str | None) -> None:
+    """Write a run to a file, or print it. Raises UsageError when the file cannot be written."""
     to = None if output in (None, "-") else Path(str(output))
     form = form or (_SUFFIXES.get(to.suffix.lower()) if to else None) or FORMATS[0]
-    text = _rendered(journal, run, form)
+    text = _rendered(recorded, form)
     if to is None:
         click.echo(text, nl=False)
         return
@@ -32,11 +39,10 @@ def export_run(journal: Journal, run: str, form: str | None, output: str | None)
         raise UsageError(f"cannot write {to}: {(error.strerror or str(error)).lower()}") from error
 
 
-def _rendered(journal: Journal, run: str, form: str) -> str:
-    from prose_runtime.report.story import Recorded, story_of
+def _rendered(recorded: Recorded, form: str) -> str:
+    from prose_runtime.report.story import story_of
     from prose_runtime.report.story_sources import Sources
 
-    recorded = Recorded(journal.show(run), journal.trace(run), journal.request(run), journal.answers(run))
     if form == "json":
         return _json(recorded)
     base = Path(recorded.request.get("base", "."))

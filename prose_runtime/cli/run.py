@@ -44,8 +44,9 @@ def run(words: tuple[str, ...]) -> int:
 
 def _run(asked: dict[str, Any], said: options.Words) -> int:
     if said.engine is not None:
-        from prose_runtime.cli.engine import run_there
+        from prose_runtime.cli.engine import fits_engine, run_there
 
+        fits_engine(said)
         return run_there(asked, said.engine, as_json=said.json, quiet=said.quiet)
     from prose_runtime.cli.runs import journal
 
@@ -57,8 +58,9 @@ def submit(words: tuple[str, ...]) -> int:
     """Start a run on an engine and print its name; the options are those of ``prose run``."""
 
     def send(asked: dict[str, Any], said: options.Words) -> int:
-        from prose_runtime.cli.engine import submit_there
+        from prose_runtime.cli.engine import fits_engine, submit_there
 
+        fits_engine(said)
         return submit_there(asked, said.engine or {}, as_json=said.json)
 
     return with_spec(words, send)

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from prose_runtime.cli.engine import engined, is_there, list_there, resume_there, show_there
-from prose_runtime.cli.export import FORMATS, export_run
+from prose_runtime.cli.engine import engined, is_there, list_there, recorded_there, resume_there, show_there
+from prose_runtime.cli.export import FORMATS, export_run, recorded_here
 from prose_runtime.cli.limits import given_limits, limited
 from prose_runtime.journal import RECORD_FOLDER, Journal, RunRow
 
@@ -62,9 +62,11 @@ def show(run: str, as_json: bool, **given: Any) -> None:
     help="What to write; by default as the file's name ends, else Markdown.",
 )
 @click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
-def export(run: str, form: str | None, output: str | None) -> None:
+@engined
+def export(run: str, form: str | None, output: str | None, **given: Any) -> None:
     """Export a run as a page, a transcript, or all that was recorded. RUN is a prefix of its name, or `last`."""
-    export_run(journal(), run, form, output)
+    there = is_there(run, given, journal())
+    export_run(recorded_there(run, given) if there else recorded_here(journal(), run), form, output)
 
 
 @click.command()

@@ -25,7 +25,7 @@ from prose_runtime.check.checker import all_diagnostics
 from prose_runtime.engine import wire
 from prose_runtime.engine.asking import Asking, Person, nobody
 from prose_runtime.engine.connection import Place
-from prose_runtime.engine.history import Calls, Record, events
+from prose_runtime.engine.history import Calls, Record, Trace, events
 from prose_runtime.engine.wiring import pack
 from prose_runtime.errors import Cancelled, CheckFailed, EngineError, ProseError, UsageError
 from prose_runtime.events import Listener
@@ -171,6 +171,14 @@ class Run:
         if type(cause).__name__ in ("CancelledError", "TerminatedError"):
             error = Cancelled("the run was stopped")
         return {**_blank(self.name), "status": "cancelled", "error": wire.error_to(error)}
+
+    async def trace(self) -> Trace:
+        """What happened and when, as far as the history tells."""
+        trace = Trace()
+        async for event in events(self.client, self.name):
+            trace.take(event)
+        trace.add((await self._end()).get("trace", []) if trace.ended else [])
+        return trace
 
     async def revive(self, limits: Mapping[str, Any]) -> None:
         """Begin a run that failed or was stopped again under its name: what was answered is not asked again."""

@@ -17,14 +17,15 @@ from prose_runtime.engine.carried import Carried
 from prose_runtime.engine.errands import Errands
 from prose_runtime.engine.host import EngineHost, Waiting
 from prose_runtime.engine.wiring import WorkflowWiring, prepared_from
-from prose_runtime.errors import Cancelled, ProseError
-from prose_runtime.events import Emitted, Event
+from prose_runtime.errors import Cancelled, EngineError, ProseError
+from prose_runtime.events import ConditionDecided, Emitted, Event, Warned
 from prose_runtime.runtime.invariants import Watch
 from prose_runtime.runtime.limits import Meter
 from prose_runtime.runtime.memory import Exchange, Store
 from prose_runtime.runtime.people import People
 from prose_runtime.runtime.result import Result, ResultListener
 from prose_runtime.runtime.session import Prepared, RunRequest, close, conduct, given_values
+from prose_runtime.trace import as_row
 
 
 @workflow.defn(name=wire.WORKFLOW)
@@ -34,6 +35,7 @@ class ProseRun:
     def __init__(self) -> None:
         self.people = Waiting(changed=self._ask)
         self.lines: list[str] = []
+        self.told: list[dict[str, Any]] = []
 
     @workflow.run
     async def run(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +63,7 @@ class ProseRun:
         else:
             await self._walk(prepared, result, errands, asked)
         calls = [{"at": i, **call} for i, call in enumerate(result.calls) if call["step"] in self.people.asked]
-        return _ended(result, calls)
+        return _ended(result, calls, self.told)
 
     async def _walk(self, prepared: Prepared, result: Result, errands: Errands, asked: dict[str, Any]) -> None:
         meter = Meter(prepared.limits)
@@ -106,7 +108,9 @@ class ProseRun:
         return list(self.people.open.values())
 
     def _tell(self, event: Event) -> None:
-        """Show the latest lines for people in the engine's web page."""
+        """Keep what the history does not show by itself, and the latest lines for people in the engine's web page."""
+        if isinstance(event, ConditionDecided | Emitted | Warned):
+            self.told.append({"at": workflow.time(), **as_row(event)})
         if isinstance(event, Emitted):
             self.lines = [*self.lines, str(event.value)][-5:]
             self._show()
@@ -134,13 +138,23 @@ _BENIGN = ApplicationErrorCategory.BENIGN
 """A run that fails is no fault of the worker."""
 
 
-def _ended(result: Result, calls: list[dict[str, Any]]) -> dict[str, Any]:
-    """Complete, fail or cancel the workflow as the run ended. ``calls`` are those that the history does not show."""
-    told = {**result.as_json(), "calls": calls}
-    if result.error is None:
-        return told
+def _ended(result: Result, calls: list[dict[str, Any]], trace: list[dict[str, Any]]) -> dict[str, Any]:
+    """Complete, fail or cancel the workflow as the run ended.
+
+    ``calls`` and ``trace`` are what the history does not show by itself; the trace is left out where it is too large.
+    """
     if isinstance(result.error, Cancelled):
         raise asyncio.CancelledError
+    told = {**result.as_json(), "calls": calls, "trace": trace}
+    if wire.size_of(told) > wire.LARGEST:
+        told["trace"] = []
+    try:
+        wire.check_size(told, "what the run came to", "return less, or run it on one machine")
+    except EngineError as error:
+        result.error = error
+        told = {**told, "status": "failed", "result": None, "calls": [], "conditions": [], "emitted": []}
+    if result.error is None:
+        return told
     told["error"] = wire.error_to(result.error)
     raise ApplicationError(result.error.message, told, type=result.error.kind, non_retryable=True, category=_BENIGN)
 

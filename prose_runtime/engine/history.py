@@ -14,8 +14,10 @@ from prose_runtime.engine.carried import Carried
 from prose_runtime.engine.converter import CONVERTER
 from prose_runtime.errors import EngineError
 from prose_runtime.events import CallFinished, CallStarted, Listener
+from prose_runtime.journal import Answer
 from prose_runtime.services.api import Reply
 from prose_runtime.text import Where
+from prose_runtime.trace import SOURCE, as_row
 from prose_runtime.values import NO_USAGE, ErrorValue, Usage
 
 _ENDS = frozenset(
@@ -26,6 +28,8 @@ _ENDS = frozenset(
         EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
     }
 )
+
+_DONE = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED
 
 _CONVERTER = CONVERTER.payload_converter
 
@@ -67,6 +71,12 @@ class Calls:
         self.calls: list[dict[str, Any]] = []
         self._open: dict[int, dict[str, Any]] = {}
         self._ended = False
+        self._over = False
+
+    @property
+    def over(self) -> bool:
+        """Whether the run has ended."""
+        return self._over
 
     @property
     def in_flight(self) -> bool:
@@ -75,6 +85,7 @@ class Calls:
 
     def take(self, event: HistoryEvent) -> None:
         """Take the next event."""
+        self._over = event.event_type in _ENDS or event.event_type == _DONE
         if event.event_type in _ENDS:
             self._ended = True
         elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
@@ -172,6 +183,19 @@ class Record:
                 step, value = _CONVERTER.from_payloads(list(signal.input.payloads))
                 self._carried.replies.setdefault(step, wire.reply_to(Reply(value)))
 
+    def answers(self) -> dict[str, Answer]:
+        """The answers by step, as the record of a run on one machine holds them."""
+        kept = self._carried
+        found = {
+            step: Answer(step, "", "reply", row["value"], "", row["usage"], row["model"])
+            for step, row in kept.replies.items()
+        }
+        failed = {
+            step: Answer(step, "", "error", row, row["service"] or "", row["usage"])
+            for step, row in kept.failures.items()
+        }
+        return {**found, **failed}
+
     def carried(self, ended_at: str | None) -> Carried:
         """The record without the answers at the step that ended the run: there it asks again."""
         self._carried.resumed = True
@@ -181,6 +205,34 @@ class Record:
             for step in [step for step in rows if call and step.partition("#")[0] == call]:
                 del rows[step]
         return self._carried
+
+
+class Trace:
+    """What happened in a run and when: rows as ``trace.as_row`` makes them, with ``at`` in seconds since 1970."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        self.record = Record()
+        self._at = 0.0
+        self._calls = Calls(lambda event: self.rows.append({"at": self._at, **as_row(event)}))
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has ended."""
+        return self._calls.over
+
+    def take(self, event: HistoryEvent) -> None:
+        """Take the next event."""
+        self._at = event.event_time.ToNanoseconds() / 1e9
+        self.record.take(event)
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED and not self.rows:
+            texts: dict[str, str] = self.record.asked["bundle"]["texts"]
+            self.rows += [{"at": self._at, "event": SOURCE, "file": file, "text": texts[file]} for file in texts]
+        self._calls.take(event)
+
+    def add(self, rows: list[dict[str, Any]]) -> None:
+        """Add what the workflow told by itself."""
+        self.rows = sorted([*self.rows, *rows], key=lambda row: row["at"])
 
 
 def value_of(payloads: Any) -> Any:

@@ -157,3 +157,15 @@ def test_json_keeps_the_order_of_names(address: str, tmp_path: Path) -> None:
         assert list(run["calls"][0]["inputs"]) == ["zebra", "ant"]
 
     asyncio.run(work())
+
+
+def test_a_result_that_is_too_large_ends_the_run_with_the_reason(address: str, tmp_path: Path) -> None:
+    async def work() -> None:
+        there = await desk(address, tmp_path, services=ECHO)
+        spec = ONE.replace("return call writer(all: all)", "return all")
+        async with there.worker():
+            run = await there.there(spec, {"text": "x" * 900_000}, bind={"writer": "w"})
+        assert (run["status"], run["error"]["kind"]) == ("failed", "engine")
+        assert "what the run came to" in run["error"]["message"]
+
+    asyncio.run(work())

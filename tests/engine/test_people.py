@@ -82,6 +82,9 @@ def test_answers_and_stops_come_by_commands(team: Team) -> None:
     done = team.prose("resume", "last", "--engine", "temporal", "--answer", "accepted=yes", "--json")
     assert json.loads(done.stdout)["status"] == "completed"
     assert json.loads(done.stdout)["run"] == other
+    page = team.prose("runs", "export", other, "--format", "html").stdout
+    assert "<html" in page
+    assert "draft" in page
     wrong = team.prose("resume", other, "--answer", "accepted=maybe")
     assert wrong.exit == 2
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from pathlib import Path
 from typing import Any
 
+from engine.within import desk
 from support.engine import Team, same
 
 SERVICES: dict[str, Any] = {
@@ -61,37 +65,42 @@ return null
 """
 
 
-def test_nested_loops_races_failures_and_judges(team: Team) -> None:
+def test_nested_loops_races_failures_and_judges(address: str, tmp_path: Path) -> None:
     slow = [{"when": {"topic": "slow"}, "delay": 20, "reply": "late"}]
     bad = [{"when": {"topic": "bad"}, "error": "no", "kind": "refused"}]
-    team.configure(
-        services={
-            "reader": {"provider": "script", "rules": [*slow, *bad], "else": {"echo": True}},
-            "writer": {"provider": "script", "rules": [], "else": {"echo": True}},
-            "j": {"provider": "script", "replies": [{"verdict": True, "reason": "they are"}]},
-        },
-        judge="j",
-    )
-    (team.folder / "nested.prose.md").write_text(NESTED)
-    team.start()
-    words = ("nested.prose.md", "--topics", '["a", "b"]', "--reader", "reader", "--writer", "writer")
-    there, here = team.there(*words), team.here(*words)
+    echo = {"echo": True}
+    services = {
+        "reader": {"provider": "script", "rules": [*slow, *bad], "else": echo},
+        "writer": {"provider": "script", "rules": [], "else": echo},
+        "j": {"provider": "script", "replies": [{"verdict": True, "reason": "they are"}]},
+    }
+    bind = {"reader": "reader", "writer": "writer"}
+    there, here = both(address, tmp_path, NESTED, {"topics": ["a", "b"]}, bind, services=services, judge="j")
     assert here["status"] == "completed"
     assert same(there, here)
 
 
-def test_a_composite_and_a_pattern_in_a_slot(team: Team) -> None:
-    team.configure(
-        services={
-            **SERVICES,
-            "canned": {"provider": "script", "rules": [], "else": {"echo": True}},
-            "both": {"pattern": "dialectic", "with": {"thesis": "pro", "antithesis": "contra"}},
-        }
-    )
-    (team.folder / "composite.prose.md").write_text(COMPOSITE)
-    team.start()
-    words = ("composite.prose.md", "tea", "--left", "canned", "--right", "both")
-    there, here = team.there(*words), team.here(*words)
+def both(
+    address: str, folder: Path, spec: str, inputs: dict[str, Any], bind: dict[str, Any], **settings: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The objects of a run there and here."""
+
+    async def work() -> tuple[dict[str, Any], dict[str, Any]]:
+        there = await desk(address, folder, **settings)
+        async with there.worker():
+            return await there.there(spec, inputs, bind=bind), await there.here(spec, inputs, bind=bind)
+
+    return asyncio.run(work())
+
+
+def test_a_composite_and_a_pattern_in_a_slot(address: str, tmp_path: Path) -> None:
+    services = {
+        **SERVICES,
+        "canned": {"provider": "script", "rules": [], "else": {"echo": True}},
+        "both": {"pattern": "dialectic", "with": {"thesis": "pro", "antithesis": "contra"}},
+    }
+    bind = {"left": "canned", "right": "both"}
+    there, here = both(address, tmp_path, COMPOSITE, {"task_brief": "tea"}, bind, services=services)
     assert here["status"] == "completed", here["error"]
     assert same(there, here)
 
@@ -133,3 +142,34 @@ def test_what_a_run_fails_with(team: Team) -> None:
     assert unknown.exit == 2
     assert "nobody" in unknown.stderr
     assert "Traceback" not in unknown.stderr + limited.stderr
+
+
+def test_many_rows(team: Team) -> None:
+    team.configure(services={"w": {"provider": "script", "rules": [], "else": {"echo": True}}})
+    (team.folder / "one.prose.md").write_text(ONE)
+    (team.folder / "rows.jsonl").write_text("".join(json.dumps({"topic": topic}) + "\n" for topic in "abc") + "{}\n")
+    team.start()
+    words = ("batch", "one", "--inputs", "rows.jsonl", "--writer", "w", "--engine", "temporal")
+    first, second = team.prose(*words), team.prose(*words)
+    rows = [json.loads(line) for line in first.stdout.splitlines()]
+    assert [row["result"] for row in rows] == ["a", "b", "c", None]
+    assert [row["status"] for row in rows] == ["completed"] * 3 + ["failed"]
+    assert (first.exit, second.exit) == (1, 1)
+    assert second.stdout == first.stdout  # the same runs: nothing was run again
+
+
+ONE = """---
+name: one
+kind: pattern
+---
+### Slots
+- `writer`
+
+### Parameters
+- `topic` (string): About what.
+
+### Delegation
+```
+return call writer(topic: topic)
+```
+"""
