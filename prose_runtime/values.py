@@ -48,6 +48,8 @@ def truthy(value: Value) -> bool:
 
 def to_json(value: Value) -> Any:
     """The plain JSON form: references as binding names, errors as objects."""
+    if type(value) in _FLAT:
+        return clean_text(value) if isinstance(value, str) else value
     if isinstance(value, dict):
         return {key: to_json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -57,6 +59,9 @@ def to_json(value: Value) -> Any:
     if isinstance(value, ErrorValue):
         return value.as_json()
     return clean_text(value) if isinstance(value, str) else value
+
+
+_FLAT = frozenset({str, int, float, bool, type(None)})
 
 
 def to_text(value: Value) -> str:
@@ -106,8 +111,6 @@ def item(value: Value, index: Value) -> Value:
 
 Copies = dict[int, tuple[Any, Any]]
 """Lists and objects with their copies, by the id of the original."""
-
-_FLAT = frozenset({str, int, float, bool, type(None)})
 
 
 def snapshot(value: Value, copies: Copies | None = None) -> Value:
@@ -168,6 +171,8 @@ class Usage:
         return {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens, "cost_usd": self.cost_usd}
 
     def __add__(self, other: Usage) -> Usage:
+        if other is NO_USAGE:
+            return self
         return Usage(*(_sum(getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__))
 
 

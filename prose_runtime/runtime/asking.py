@@ -57,26 +57,25 @@ async def ask_role(asking: Asking, act: Activation) -> Value:
         ContractError: The answer lacks what the program reads (kind ``shape``), or what the target declares
             (kind ``contract``), also after one repair.
     """
-    demand, wanted, schema = _expected(asking, act)
-    where = act.unit.program.where(asking.node.span)
+    expected = _expected(asking, act)
     asking.request = asking.request.with_(
-        schema=schema,
-        label=f"{asking.target} (line {where.line})",
+        schema=expected.schema,
+        label=f"{asking.target} (line {expected.where.line})",
         target=asking.target,
         retries=0 if asking.retries else None,  # the call's own take the place of the service's
         on_text=lambda text: act.emit(CallText(asking.step, text)),
         on_retry=lambda n, seconds, reason: act.emit(CallRetry(asking.step, n, seconds, reason)),
         **act.unit.run.told(asking.callee.additions),
     )
-    reply = await _attempt(asking, act)
-    fitted = fit(reply.value, wanted)
+    reply = await _attempt(asking, expected, act)
+    fitted = fit(reply.value, expected.wanted)
     if fitted.faults:
         rejected = reply.value if isinstance(reply.value, str) else json.dumps(reply.value, ensure_ascii=False)
         asking.request = asking.request.with_(rejected=rejected, fault="; ".join(fitted.faults))
-        reply = await _attempt(asking, act)
-        fitted = fit(reply.value, wanted)
+        reply = await _attempt(asking, expected, act)
+        fitted = fit(reply.value, expected.wanted)
     if fitted.faults:
-        raise _unmet(asking, fitted.faults, bool(fit(reply.value, demand).faults), act)
+        raise _unmet(asking, fitted.faults, bool(fit(reply.value, expected.demand).faults), act)
     if act.unit.run.contracts == "judge" and asking.slot:
         await _judge_promises(asking, fitted.value, act)
     return fitted.value
@@ -89,7 +88,9 @@ def _expected(asking: Asking, act: Activation) -> Expected:
         demand = act.unit.program.analysis.demands.get(asking.node) or Demand(whole=True)
         returns = asking.spec.returns if asking.spec else None
         wanted = with_declared(demand, returns, asking.slot) if contracts else demand
-        known[key] = Expected(demand, wanted, with_error(schema_of(wanted), error_names(asking.spec)))
+        errors = error_names(asking.spec)
+        where = act.unit.program.where(asking.node.span)
+        known[key] = Expected(demand, wanted, with_error(schema_of(wanted), errors), errors, where)
     return known[key]
 
 
@@ -103,12 +104,12 @@ def _unmet(asking: Asking, faults: tuple[str, ...], demanded: bool, act: Activat
     return ContractError(message, kind=kind, where=where, step=act.path)
 
 
-async def _attempt(asking: Asking, act: Activation) -> Reply:
+async def _attempt(asking: Asking, expected: Expected, act: Activation) -> Reply:
     """One answer, with as many retries as the call allows."""
     failures = 0
     while True:
         try:
-            return await _request(asking, act)
+            return await _request(asking, expected, act)
         except ServiceError as error:
             failures += 1
             if failures > asking.retries or not error.retryable:
@@ -125,17 +126,16 @@ def _delay(backoff: str, failures: int) -> float:
     return BASE_DELAY * 2.0 ** (failures - 1) if backoff == "exponential" else 0.0
 
 
-async def _request(asking: Asking, act: Activation) -> Reply:
+async def _request(asking: Asking, expected: Expected, act: Activation) -> Reply:
     """One request to the service: an entry of the run's calls."""
     asking.attempts += 1
     step = asking.step = act.path if asking.attempts == 1 else f"{act.path}#{asking.attempts}"
-    request = asking.request
-    where = act.unit.program.where(asking.node.span)
+    request, where = asking.request, expected.where
     inputs: dict[str, Any] = dict(request.inputs)
     act.emit(CallStarted(step, asking.target, asking.callee.name, inputs, request.prompt, where, asking.attempts))
     try:
         reply = await act.unit.run.host.ask(step, asking.callee.service, request)
-        _raise_declared(reply, asking)
+        _raise_declared(reply, expected, asking)
     except ProseError as error:
         _place(error, asking, where, step)
         usage = spent(error) if isinstance(error, ServiceError) else NO_USAGE
@@ -148,8 +148,8 @@ async def _request(asking: Asking, act: Activation) -> Reply:
     return reply
 
 
-def _raise_declared(reply: Reply, asking: Asking) -> None:
-    found = raised(reply.value, error_names(asking.spec))
+def _raise_declared(reply: Reply, expected: Expected, asking: Asking) -> None:
+    found = raised(reply.value, expected.errors)
     if found is not None:
         name, message = found
         raise ServiceError(message, kind=name, service=asking.callee.name)

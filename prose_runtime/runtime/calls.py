@@ -130,12 +130,11 @@ async def _gather(node: Call, declared: list[str], act: Activation) -> Passed:
 async def gather(args: Collection[Argument], declared: list[str], act: Activation) -> Passed:
     """Evaluate arguments: modifiers apart, unless the target declares an input of that name."""
     passed = Passed()
-    names = {plain(name) for name in declared}
     positional = iter(declared)
     for i, argument in enumerate(args):
         value = snapshot(await _argument(argument, act))
         name = argument.name or next(positional, None) or f"input_{i + 1}"
-        if argument.name in MODIFIERS and plain(name) not in names:
+        if argument.name in MODIFIERS and plain(name) not in map(plain, declared):
             passed.modifiers[name] = value
         else:
             passed.inputs[name] = value
@@ -182,7 +181,7 @@ def _asking(node: Expr, resolved: Resolved, passed: Passed, act: Activation) -> 
         slot=slot,
         spec=spec,
         request=request_for("\n".join(job for job in jobs if job), passed, model, act),
-        **tries(passed.modifiers),
+        **(tries(passed.modifiers) if passed.modifiers else {}),
     )
 
 

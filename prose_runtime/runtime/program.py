@@ -54,11 +54,16 @@ class Plan:
 
 
 class Expected(NamedTuple):
-    """What an answer has to hold: what the program reads, that with what the target declares, and its JSON Schema."""
+    """What an answer has to hold: what the program reads, that with what the target declares, and its JSON Schema.
+
+    ``errors`` are the names of errors that it may be instead; ``where`` is the call's place.
+    """
 
     demand: Demand
     wanted: Demand
     schema: Mapping[str, Any] | None
+    errors: frozenset[str]
+    where: Where
 
 
 class Program:

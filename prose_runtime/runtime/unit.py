@@ -154,6 +154,8 @@ class Run:
 
     def told(self, own: Mapping[str, str]) -> dict[str, str]:
         """What a role is told beside its call: what its binding adds and what the run adds, which has the last word."""
+        if not own and not self.additions:
+            return {}
         told = {**own, **self.additions}
         backgrounds = [given["background"] for given in (own, self.additions) if given.get("background")]
         return {**told, "background": "\n\n".join(backgrounds)} if backgrounds else told
