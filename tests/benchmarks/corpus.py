@@ -14,13 +14,14 @@ def write_library(folder: Path, count: int) -> list[Path]:
     """``count`` files made from the library's, no two alike: other names, other words, other local variables."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "prose.yml").write_text("services: {}\n", encoding="utf-8")
-    originals = sorted(library().rglob("*.prose.md"))
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(library().rglob("*.prose.md"))}
+    originals = [path for path, text in texts.items() if '\nuse "' not in text]  # a path leads nowhere from a copy
     made = []
     for number in range(count):
         original = originals[number % len(originals)]
         stem = original.name.removesuffix(".prose.md")
         path = folder / f"{stem}-{number}.prose.md"
-        path.write_text(_varied(original.read_text(encoding="utf-8"), stem, number), encoding="utf-8")
+        path.write_text(_varied(texts[original], stem, number), encoding="utf-8")
         made.append(path)
     return made
 
