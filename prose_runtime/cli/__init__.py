@@ -152,12 +152,13 @@ def _as_prose_error(error: BaseException) -> ProseError:
 
 def _fail(error: ProseError, words: list[str]) -> int:
     """Print an error that ended a command before, or without, a run; returns its exit code."""
+    from prose_runtime.cli.run import say
     from prose_runtime.report.run_json import dumps, failure
     from prose_runtime.report.run_text import error_text
 
     if words and words[0] in RUNNING and "--json" in words:
         click.echo(dumps(failure(error, _spec_of(words))))
-    click.echo(error_text(error), err=True)
+    say(error_text(error))
     return error.exit_code
 
 

@@ -323,4 +323,6 @@ def _print_result(text: str) -> None:
 
 def say(text: str) -> None:
     """Tell the person, beside the result."""
-    click.echo(text, err=True)
+    from prose_runtime.report.text import printable
+
+    click.echo("\n".join(map(printable, text.split("\n"))), err=True)

@@ -49,8 +49,30 @@ def show(run: str, as_json: bool, **given: Any) -> None:
         click.echo(dumps(shown))
     else:
         from prose_runtime.report.run_text import run_text
+        from prose_runtime.report.text import printable
 
-        click.echo(run_text(shown))
+        click.echo("\n".join(map(printable, run_text(shown).split("\n"))))
+
+
+@runs.command()
+@click.argument("a")
+@click.argument("b")
+@click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
+def diff(a: str, b: str, as_json: bool) -> int:
+    """Show what differs between two runs or cassettes: inputs, calls, answers, conditions, result.
+
+    A and B are prefixes of runs, or files of cassettes. Exit code: 0 nothing differs, 1 something does.
+    """
+    from prose_runtime.report.run_diff import diff_text, differences, told
+    from prose_runtime.report.run_json import dumps
+
+    sides = told(a, journal(), Path.cwd()), told(b, journal(), Path.cwd())
+    found = differences(*sides)
+    if as_json:
+        click.echo(dumps(found))
+    elif found:
+        click.echo(diff_text(*sides))
+    return int(bool(found))
 
 
 @runs.command()

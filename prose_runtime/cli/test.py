@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 @click.option("-k", "expression", metavar="EXPR", help="Run only tests whose file or name has this; not, and, or.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Also write the results as JUnit XML.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every expectation.")
+@click.option("--record", is_flag=True, help="Write the cassettes that tests name, asking for what is not on them.")
 @click.option("--quiet", "-q", is_flag=True, help="Show only what failed, and the summary.")
-def test(paths: tuple[str, ...], expression: str | None, junit_file: str | None, as_json: bool, quiet: bool) -> int:
+def test(
+    paths: tuple[str, ...], *, expression: str | None, junit_file: str | None, record: bool, as_json: bool, quiet: bool
+) -> int:
     """Run tests: specs of kind test, each with fixtures for its subject and what is expected of the result.
 
     PATH is a test, or a folder in which all tests are run: *.test.prose.md, and other specs with kind: test. Exit
@@ -35,7 +38,7 @@ def test(paths: tuple[str, ...], expression: str | None, junit_file: str | None,
         _say(f"error: {error.message}")
     if not chosen and not unreadable:
         raise _none_found(paths, expression, len(found))
-    outcomes = _run_all(chosen, unreadable, show=not as_json, quiet=quiet)
+    outcomes = _run_all(chosen, unreadable, show=not as_json, quiet=quiet, record=record)
     if junit_file is not None:
         _write_junit(Path(junit_file), outcomes)
     _print_end(outcomes, as_json=as_json)
@@ -49,7 +52,9 @@ def _none_found(paths: Sequence[str], expression: str | None, found: int) -> Usa
     return UsageError(f"there is no test in {', '.join(paths)}", help=help_)
 
 
-def _run_all(paths: list[Path], unreadable: list[UnreadableFile], *, show: bool, quiet: bool) -> list[Outcome]:
+def _run_all(
+    paths: list[Path], unreadable: list[UnreadableFile], *, show: bool, quiet: bool, record: bool
+) -> list[Outcome]:
     from prose_runtime.report.outcomes import outcome_text
     from prose_runtime.runtime.testrun import run_test
 
@@ -57,7 +62,7 @@ def _run_all(paths: list[Path], unreadable: list[UnreadableFile], *, show: bool,
     told: set[str] = set()
     for path in paths:
         try:
-            outcome = asyncio.run(run_test(path))
+            outcome = asyncio.run(run_test(path, record=record))
         except UnreadableFile as error:
             unreadable.append(error)
             _say(f"error: {error.message}")

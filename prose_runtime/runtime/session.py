@@ -226,13 +226,14 @@ async def execute(
     if result.error is not None and not isinstance(result.error, Cancelled | EditedError):
         host.reopen_after(result.error)
     close(prepared, result, watch)
-    _write_cassette(prepared, result)
+    write_cassette(prepared, result)
     collector.close(meter)
     host.emit(RunFinished("", result.run or "", result.status, result.value, result.as_json()["error"]))
     return result
 
 
-def _write_cassette(prepared: Prepared, result: Result) -> None:
+def write_cassette(prepared: Prepared, result: Result) -> None:
+    """Write the cassette that is to be recorded, if one is; a fault in that is the result's."""
     if prepared.tape is None:
         return
     asked = prepared.request

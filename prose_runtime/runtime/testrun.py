@@ -33,7 +33,8 @@ from prose_runtime.runtime.fixtures import Given, read_given
 from prose_runtime.runtime.frame import Frame
 from prose_runtime.runtime.host import LocalHost
 from prose_runtime.runtime.limits import Meter
-from prose_runtime.runtime.session import Prepared, Result, RunRequest, execute, prepare
+from prose_runtime.runtime.session import Prepared, Result, RunRequest, execute, prepare, write_cassette
+from prose_runtime.runtime.tape import TapeWords
 from prose_runtime.runtime.unit import Run, Unit
 from prose_runtime.runtime.wiring import LocalWiring
 from prose_runtime.syntax.claims import LONGEST, BadClaim, Claim, Negation, Operand, literal, read_claim, words_of
@@ -134,8 +135,10 @@ def _is_test(path: Path, project: Project) -> bool:
     return path.name.endswith(TEST_SUFFIX) or project.front(path).kind == TEST_KIND
 
 
-async def run_test(path: Path) -> Outcome:
+async def run_test(path: Path, *, record: bool = False) -> Outcome:
     """Run the test of a file, with services of its own. Whatever goes wrong in it is in the outcome.
+
+    ``record``: where the test names a cassette, ask for what is not on it, and write it.
 
     Raises:
         UnreadableFile: The file cannot be read.
@@ -146,14 +149,14 @@ async def run_test(path: Path) -> Outcome:
     spec = analysis.spec
     outcome = Outcome(spec.name, spec.source.where(spec.name_span))
     try:
-        await _run(analysis, project, outcome)
+        await _run(analysis, project, outcome, record)
     except ProseError as error:
         outcome.error = error
     outcome.seconds = time.monotonic() - start
     return outcome
 
 
-async def _run(test: Analysis, project: Project, outcome: Outcome) -> None:
+async def _run(test: Analysis, project: Project, outcome: Outcome, record: bool) -> None:
     spec = test.spec
     if any(d.severity == "error" for d in test.diagnostics):
         raise CheckFailed(test.diagnostics)
@@ -165,7 +168,7 @@ async def _run(test: Analysis, project: Project, outcome: Outcome) -> None:
     path = _near(subject.path)
     given = read_given(spec, check_path(path, project))
     try:
-        prepared = _prepared(spec, path, given)
+        prepared = _prepared(spec, path, given, _cassette(spec, project, record))
     except ProseError as error:
         if not _expected(error, spec.expectations):
             raise
@@ -181,11 +184,28 @@ def _near(path: Path) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
-def _prepared(spec: Spec, path: Path, given: Given) -> Prepared:
+def _prepared(spec: Spec, path: Path, given: Given, cassettes: TapeWords) -> Prepared:
     bindings = given.bindings(Path(spec.source.path))
-    request = RunRequest(path, given.inputs, given.config, given.bind, record=False, bindings=bindings)
+    request = RunRequest(
+        path, given.inputs, given.config, given.bind, record=False, cassettes=cassettes, bindings=bindings
+    )
     prepared = prepare(request)
     return replace(prepared, wiring=_Kept(bindings, prepared.wiring.project))
+
+
+def _cassette(spec: Spec, project: Project, record: bool) -> TapeWords:
+    """The cassette that the frontmatter of a test names, beside the test and inside its project."""
+    name = spec.frontmatter.get("cassette")
+    if name is None:
+        return TapeWords()
+    path = Path(spec.source.path).parent / str(name)
+    if not path.resolve().is_relative_to(project.root.resolve()):
+        raise UsageError(f"the cassette `{name}` stands outside of the project", help="put it beside the test")
+    if record:
+        return TapeWords(path if path.exists() else None, path, "ask")
+    if not path.exists():
+        raise UsageError(f"there is no cassette `{name}`", help="record it with `prose test --record`")
+    return TapeWords(path)
 
 
 class _Kept(LocalWiring):
@@ -217,6 +237,7 @@ async def _execute(spec: Spec, prepared: Prepared, outcome: Outcome) -> None:
             # What the subject did not come to is nothing to expect anything of.
             if outcome.error is None or expected_error(expectation) is not None:
                 outcome.judgements.append(await judging.of(expectation, number))
+        write_cassette(prepared, result)
     finally:
         await wiring.close()
 
@@ -335,7 +356,7 @@ class _Judging:
         self.given = {**prepared.request.inputs}
         returns = prepared.analysis.spec.returns
         self.declared = tuple(entry.name for entry in returns.outputs) if returns else ()
-        host = LocalHost(None, Meter(prepared.limits), [])
+        host = LocalHost(None, Meter(prepared.limits), [], tape=prepared.tape)
         self.unit = Unit(Run(host, prepared.wiring), prepared.program, {}, {})
 
     async def of(self, expectation: Expectation, number: int) -> Judgement:

@@ -147,3 +147,59 @@ def test_a_resumed_run_records_its_cassette(folder: Path) -> None:
     assert main(["resume", "last", "--max-calls", "100", "--quiet"]) == 0
     assert (folder / "late.yml").read_text() == whole
     assert Journal(folder / ".prose").list()[0].status == "completed"
+
+
+def test_runs_and_cassettes_are_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*RUN, "--record", "again.yml"]) == 0
+    capsys.readouterr()
+    assert main(["runs", "diff", "race.yml", "again.yml"]) == 0
+    runs = [row.run for row in Journal(folder / ".prose").list()]
+    assert main(["runs", "diff", *runs[:2]]) == 0
+    assert main(["runs", "diff", runs[0], "race.yml"]) == 0
+    assert capsys.readouterr().out == ""
+    words = [word if word != "4" else "go\x1b[31m" for word in RUN]
+    assert main([*words, "--record", "other.yml"]) == 0
+    capsys.readouterr()
+    assert main(["runs", "diff", "race.yml", "other.yml"]) == 1
+    said = capsys.readouterr().out
+    for part in ("@@ given @@", "@@ call repeat[1]/call runner @@", "+   go", "@@ result @@", "-   two"):
+        assert part in said
+    assert "\x1b" not in said
+    assert main(["runs", "diff", "race.yml", "last", "--json"]) == 1
+    assert main(["runs", "diff", "race.yml", "nothing"]) == 2
+
+
+TEST = """---
+name: a fair race
+kind: test
+subject: relay
+cassette: fair.yml
+---
+
+### Fixtures
+
+- `baton`: 4
+- `runner`: feet
+- `timer`: clock
+
+### Expects
+
+- `result`: contains `lines`
+- the race was worth it
+"""
+
+
+def test_a_test_is_answered_by_its_cassette(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "fair.test.prose.md").write_text(TEST, encoding="utf-8")
+    assert main(["check", "fair.test.prose.md"]) == 0
+    assert main(["test", "fair.test.prose.md"]) == 1
+    assert "--record" in "".join(capsys.readouterr())
+    assert main(["test", "fair.test.prose.md", "--record"]) == 0
+    recorded = (folder / "fair.yml").read_text()
+    silence(folder)
+    assert main(["test", "fair.test.prose.md"]) == 0
+    assert main(["test", "fair.test.prose.md", "--record"]) == 0
+    assert (folder / "fair.yml").read_text() == recorded
+    (folder / "fair.test.prose.md").write_text(TEST.replace("fair.yml", "../fair.yml"), encoding="utf-8")
+    assert main(["test", "fair.test.prose.md"]) == 1
+    assert "outside" in "".join(capsys.readouterr())
