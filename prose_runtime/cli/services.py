@@ -68,10 +68,24 @@ def _provider_rows() -> Iterator[tuple[str, str]]:
         command, key = missing_extra(provider), _KEYS.get(provider)
         if command:
             yield provider, f"not installed: {command}"
+        elif provider == "telegram":
+            yield provider, _bot()
         elif key:
             yield provider, f"{key} is {'set' if os.environ.get(key) else 'not set'}"
         else:
             yield provider, "ready"
+
+
+def _bot() -> str:
+    """Whether there is a bot to ask with."""
+    from prose_runtime.errors import UsageError
+    from prose_runtime.services.telegram_token import find_token
+
+    try:
+        find_token()
+    except UsageError as error:
+        return error.message
+    return "ready"
 
 
 def _aligned(rows: Iterator[tuple[str, ...]] | list[tuple[str, str, str]]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from prose_runtime.cli import main
 from prose_runtime.errors import Paused, ServiceError, UsageError
 from prose_runtime.services import registry
 from prose_runtime.services.api import Request, Service
@@ -39,6 +40,9 @@ def telegram() -> Iterator[FakeTelegram]:
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PROSE_TELEGRAM_TOKEN", TOKEN)
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for name in ("TELEGRAM_BOT_TOKEN", "PROSE_TELEGRAM_CHAT", "PROSE_TELEGRAM_URL", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PROSE_LIVE", "forbid")
     monkeypatch.setattr(sys, "stdin", io.StringIO())
 
@@ -307,6 +311,17 @@ def test_the_token_comes_from_the_environment_then_from_a_private_file(
     with pytest.raises(UsageError, match="MY_BOT") as caught:
         find_token("MY_BOT")
     assert "hunter2" not in caught.value.message
+
+
+def test_the_list_of_services_says_whether_there_is_a_token(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    def listed() -> str:
+        assert main(["services"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return next(line for line in lines if line.split()[:1] == ["telegram"])
+
+    assert "ready" in listed()
+    monkeypatch.delenv("PROSE_TELEGRAM_TOKEN")
+    assert "no token" in listed()
 
 
 def test_a_chat_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
