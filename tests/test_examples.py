@@ -16,7 +16,7 @@ COMMANDS = {s.text.split()[1]: s.text.strip() for s in snippets(EXAMPLES / "READ
 
 
 def test_every_folder_has_a_command() -> None:
-    assert {path.name for path in EXAMPLES.iterdir() if path.is_dir()} - {"editors"} == set(COMMANDS)
+    assert {path.name for path in EXAMPLES.iterdir() if path.is_dir()} - {"editors", "engine"} == set(COMMANDS)
 
 
 def test_every_pattern_is_shown_at_work() -> None:

@@ -62,6 +62,7 @@ class ProseRun:
             result.error, result.status = error, "failed"
         else:
             await self._walk(prepared, result, errands, asked)
+        workflow.upsert_memo({"calls": result.requests})
         calls = [{"at": i, **call} for i, call in enumerate(result.calls) if call["step"] in self.people.asked]
         return _ended(result, calls, self.told)
 

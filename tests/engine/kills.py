@@ -166,7 +166,7 @@ def main() -> None:
         project.mkdir()
         team = Team(project, home, address, "kills")
         try:
-            tally = disturbed(team, given.kills, topics=4, rounds=10, delay=0.4, seed=given.seed)
+            tally = disturbed(team, given.kills, topics=4, rounds=24, delay=1.2, seed=given.seed)
         finally:
             team.stop()
     print(tally)
