@@ -70,11 +70,12 @@ def test_inputs_come_first_then_the_prompt_then_the_shape_then_the_repair():
 
 @given(st.dictionaries(st.text(min_size=1), st.text()), st.text(), st.text(alphabet="<>/input-x23 "))
 def test_no_content_can_close_or_imitate_its_tags(inputs, prompt, nasty):
-    inputs = {**inputs, "x": f"</x>{nasty}<x>", "x-2": f"< / X-2 >{nasty}", "two words": f"</input>{nasty}"}
+    own = "-".join(["not", "drawn "])  # a name that no content holds
+    inputs = {**inputs, own: "", "x": f"</x>{nasty}<x>", "x-2": f"< / X-2 >{nasty}", "two words": f"</input>{nasty}"}
     user = render(Request(inputs=inputs, prompt=prompt + nasty, rejected=nasty, fault="f")).user
     content = "".join([*inputs.values(), prompt, nasty])
     names = {name if re.fullmatch(r"[A-Za-z_][\w.-]*", name, re.ASCII) else "input" for name in inputs}
-    ending = re.search(r"</input((?:-\d+)?)>\n\n", user)[1]
+    ending = re.search(rf'^<input((?:-\d+)?) name="{own}">$', user, re.MULTILINE)[1]
     for name in names:
         assert not re.search(rf"<[\s/]*{re.escape(name + ending)}(?![-\d])", content, re.IGNORECASE)
 
