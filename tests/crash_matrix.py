@@ -2,13 +2,15 @@
 
 The run has nested parallel loops, a race, a caught failure, a judge, a composite and a person's turn. Each life is
 killed with SIGKILL before a transaction of the record, before its commit or behind it, goes on in a new process, and
-is compared with an undisturbed one. A second round kills each life twice.
+is compared with an undisturbed one. A second round kills each life twice, a third
+answers half of the calls from a cassette and records a new one.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 if __package__ is None or __package__ == "":
@@ -19,13 +21,15 @@ from support.crashes import lives
 BAD = ("wrong results", "repeated finished calls", "calls begun too early", "faults")
 AGAIN = 7
 """Places of writing after which a life of the second round is killed once more."""
+ROUNDS = ((0, False), (AGAIN, False), (0, True))
+"""Of each round, after how many places lives are killed again, and whether they have cassettes."""
 
 
-def measure(folder: Path, every: int = 1, rounds: tuple[int, ...] = (0, AGAIN)) -> dict[str, int]:
+def measure(folder: Path, every: int = 1, rounds: Sequence[tuple[int, bool]] = ROUNDS) -> dict[str, int]:
     """Counts over all lives. ``every``: kill at each so-manieth place only."""
     counts = dict.fromkeys(("lives", "kills", *BAD, "in flight"), 0)
-    for again in rounds:
-        for deaths, life, calm in lives(folder / f"round{again}", every, again):
+    for again, taped in rounds:
+        for deaths, life, calm in lives(folder / f"round{again}{taped}", every, again, taped):
             counts["lives"] += 1
             counts["kills"] += life.kills
             counts["wrong results"] += life.value != calm.value or calm.value is None

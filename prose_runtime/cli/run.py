@@ -277,6 +277,12 @@ def _tell_before(prepared: Prepared) -> None:
         from prose_runtime.report.text import render
 
         say(render(warnings))
+    if prepared.limits.max_cost_usd is not None:
+        from prose_runtime.report.bounds_estimate import unpriced
+
+        for model in unpriced(prepared.bounds, prepared.wiring.bindings):
+            say(f"warning: the price of {model} is unknown, so the limit max_cost_usd will not see its calls")
+            say(f"help: write what it costs in prose.yml: prices: {{{model}: {{input: 1.0, output: 5.0}}}}")
     say(run_line(prepared.bounds, prepared.limits.max_calls, beside=prepared.beside))
 
 

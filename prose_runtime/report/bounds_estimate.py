@@ -64,6 +64,16 @@ def estimates(bounds: Bounds, bindings: Bindings) -> list[Estimate]:
     return found
 
 
+def unpriced(bounds: Bounds, bindings: Bindings) -> list[str]:
+    """The models, or else services, that a run may ask and whose price is not known."""
+    asked = [_settings(service, bindings) for service in bounds.services]
+    if evaluate(bounds.judge.high, Values()) != 0:
+        asked.append(bindings.judge().settings)
+    models = [(settings, _model(settings)) for settings in asked if settings and settings.provider not in NO_MODEL]
+    found = [m or s.provider for s, m in models if m is None or price_of(m, s.price(m)) is None]
+    return list(dict.fromkeys(found))
+
+
 def _services(bounds: Bounds, bindings: Bindings) -> Iterator[Estimate]:
     by_target = {site.fill.name: _answer_tokens(_settings(site.fill.service, bindings)) for site in bounds.sites}
     answers = {target: tokens * CHARACTERS_PER_TOKEN for target, tokens in by_target.items()}

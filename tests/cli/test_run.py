@@ -342,3 +342,13 @@ def test_an_item_of_a_spec_named_as_a_limit_is_the_specs(folder: Path, capsys: p
     words = ["run", "own.prose.md", "a", "--course", "x", "--runner", "quick", "--quiet"]
     assert main([*words, "--max-calls", "1"]) == 0
     assert "one" in capsys.readouterr().out
+
+
+def test_an_unknown_price_is_told_before_a_run_whose_cost_is_limited(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PROSE_LIVE", "forbid")
+    words = ["run", "relay.prose.md", "a", "--course", "x", "--max-cost", "1"]
+    for model, told in (("mystery-1", True), ("claude-haiku-4-5", False)):
+        assert main([*words, "--runner", f"anthropic:{model}"]) == 1
+        assert ("price of mystery-1 is unknown" in capsys.readouterr().err) == told

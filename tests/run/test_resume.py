@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
+import random
+import sqlite3
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,28 @@ def test_resuming_any_prefix_equals_the_full_run(tmp_path_factory: pytest.TempPa
     assert _run(path, journal, "last", second_a, second_b) == whole
     assert sorted(first_a.asked + second_a.asked) == sorted(whole_a.asked)
     assert len(first_b.asked + second_b.asked) == 1
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(kept=st.integers(0, 9), seed=st.randoms(use_true_random=False), cut=st.booleans())
+def test_any_part_of_a_record_leads_to_the_full_run(
+    tmp_path_factory: pytest.TempPathFactory, kept: int, seed: random.Random, cut: bool
+) -> None:
+    """A prefix of the record, or any answers of it: what is there is not asked for, the result is the same."""
+    folder = tmp_path_factory.mktemp("run")
+    path, journal = _folder(folder), Journal(folder / ".prose")
+    whole_a, whole_b = Counted("a"), Counted("down")
+    whole = _run(path, journal, None, whole_a, whole_b)
+    with closing(sqlite3.connect(journal.file)) as db:
+        rows = [row for (row,) in db.execute("select rowid from answer order by rowid")]
+        left = rows[:kept] if not cut else seed.sample(rows, min(kept, len(rows)))
+        db.executemany("delete from answer where rowid=?", [(row,) for row in rows if row not in left])
+        db.commit()
+        asked = "select count(*) from answer where kind != 'event' and service in ('a', 'down')"
+        (there,) = db.execute(asked).fetchone()
+    again_a, again_b = Counted("a"), Counted("down")
+    assert _run(path, journal, "last", again_a, again_b) == whole
+    assert len(again_a.asked + again_b.asked) == len(whole_a.asked + whole_b.asked) - there
 
 
 def test_a_failure_that_ended_the_run_is_asked_again(tmp_path: Path) -> None:

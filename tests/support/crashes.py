@@ -21,7 +21,9 @@ from typing import Any, ClassVar
 
 from prose_runtime.errors import ServiceError
 from prose_runtime.journal import Journal, record
+from prose_runtime.journal.cassette import read_cassette
 from prose_runtime.runtime.session import Prepared, RunRequest, execute, prepare
+from prose_runtime.runtime.tape import TapeWords
 from prose_runtime.services.api import Reply, Request
 from support.composites import composite
 from support.programs import pattern
@@ -68,6 +70,7 @@ return({ text, drafts })
 
 JUDGE = "default: jury\nservices:\n  jury: {provider: rehearsal}\n"
 NEVER = 1 << 30
+TAPE = Path("tape.yml")
 
 
 class Pausing:
@@ -233,6 +236,7 @@ def _part(folder: Path, log: Path, death: int, answers: dict[str, Any], prepared
     record.connect = lambda file: Mortal(whole(file), count)  # type: ignore[assignment,return-value]
     journal = Journal(folder / ".prose")
     kept = journal.open("last") if journal.list() else journal.create("scene", {})
+    os.chdir(folder)
     Voice.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     async def run() -> dict[str, Any]:
@@ -250,7 +254,7 @@ def _part(folder: Path, log: Path, death: int, answers: dict[str, Any], prepared
     return {**said, "places": places}
 
 
-def cast(spec: Path) -> Prepared:
+def cast(spec: Path, cassettes: TapeWords | None = None) -> Prepared:
     """A prepared run of the scene, for every process that is forked from this one."""
     bind: dict[str, Any] = {
         "worker": Voice("worker", 0.002),
@@ -259,16 +263,43 @@ def cast(spec: Path) -> Prepared:
         "one": Voice("one", 0.001),
         "two": Voice("two"),
     }
-    return prepare(RunRequest(spec, bind=bind, base=spec.parent))
+    return prepare(RunRequest(spec, bind=bind, base=spec.parent, cassettes=cassettes or TapeWords()))
 
 
-def lives(folder: Path, every: int = 1, again: int = 0) -> Iterator[tuple[list[int], Life, Life]]:
+def lives(folder: Path, every: int = 1, again: int = 0, taped: bool = False) -> Iterator[tuple[list[int], Life, Life]]:
     """Lives killed at each place of writing, or each so-manieth, with the undisturbed life to compare them with.
 
-    ``again``: kill every life once more so many places later.
+    ``again``: kill every life once more so many places later. ``taped``: half of the answers come from a cassette, the
+    others are asked for, and a new cassette is recorded, which has to be whole.
     """
-    prepared = cast(scene(folder / "scene"))
+    prepared = cast(scene(folder / "scene"), TapeWords(record=TAPE) if taped else None)
     calm = live(folder / "calm", [], prepared)
+    if taped:
+        half = _half_of(folder / "calm" / TAPE, folder / "half.yml")
+        prepared = cast(folder / "scene" / "scene.prose.md", TapeWords(half, TAPE, "ask"))
+        calm = live(folder / "half", [], prepared)
+        calm.value = [calm.value, _on_tape(folder / "half" / TAPE)]
     for place in range(1, calm.places + 1, every):
         deaths = [place, again] if again else [place]
-        yield deaths, live(folder / f"at{place}-{again}", deaths, prepared), calm
+        life = live(folder / f"at{place}-{again}", deaths, prepared)
+        if taped:
+            life.value = [life.value, _on_tape(folder / f"at{place}-{again}" / TAPE)]
+        yield deaths, life, calm
+
+
+def _half_of(whole: Path, half: Path) -> Path:
+    """A cassette without the answers of one branch and of what the composite mends."""
+    tape = read_cassette(whole)
+    tape.entries = {
+        step: entry
+        for step, entry in tape.entries.items()
+        if not str(entry.asked.get("prompt") or entry.asked.get("inputs", {}).get("place")).startswith(("q/", "mend"))
+    }
+    tape.write(half)
+    return half
+
+
+def _on_tape(path: Path) -> dict[str, Any]:
+    """What a recorded cassette holds, but for the race, of which only the winner is sure to be there."""
+    answers = [entry.answer for entry in read_cassette(path).entries.values()]
+    return {answer.step: answer.value for answer in answers if not answer.step.startswith("parallel[")}
