@@ -129,3 +129,8 @@ def overrides(node: Function | ast.ClassDef) -> bool:
     """Whether a decorator says that the documentation stands elsewhere."""
     names = {ast.unparse(decorator).rsplit(".", 1)[-1] for decorator in node.decorator_list}
     return bool(names & {"override", "overload"}) or any(name.endswith(("setter", "deleter")) for name in names)
+
+
+def test_the_engine_s_package_is_imported_in_its_room_only() -> None:
+    users = [path for path in FILES if "temporalio" in path.read_text(encoding="utf-8")]
+    assert {own_room(path) for path in users} == {"engine"}

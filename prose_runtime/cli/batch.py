@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from prose_runtime.cli import options
+from prose_runtime.cli.cassettes import NAMES as CASSETTES
 from prose_runtime.cli.run import RawCommand, say, with_spec
 from prose_runtime.errors import Cancelled, ProseError, UsageError
 
@@ -40,7 +41,7 @@ class Row:
 def batch_options() -> list[click.Option]:
     """The options beside those of ``prose run``."""
     return [
-        click.Option(["--inputs", "rows"], metavar="ROWS.jsonl", required=True,
+        click.Option(["--inputs", "rows"], metavar="ROWS.jsonl",
                      help="A JSON object with inputs and config in each line; - is standard input."),
         click.Option(["--output", "-o"], metavar="FILE", help="Write the results there; default: standard output."),
         click.Option(["--at-once"], type=click.IntRange(min=1), default=4, show_default=True, metavar="N",
@@ -52,12 +53,10 @@ def batch_options() -> list[click.Option]:
 @click.command(cls=RawCommand, short_help="Run a spec for many rows of inputs.", add_help_option=False)
 def batch(words: tuple[str, ...]) -> int:
     """Run a spec for each line of a file, and print a line of JSON for each, in their order."""
-    return with_spec(words, _batch, batch_options())
+    return with_spec(words, _batch, options.Verb("batch", batch_options(), ("--json", "--strict", *CASSETTES)))
 
 
 def _batch(asked: dict[str, Any], said: options.Words) -> int:
-    if said.cassettes:
-        raise UsageError("a cassette holds the answers of one run", help="leave out `--record` and `--replay`")
     rows = _rows(asked, said)
     place = _there(said) if said.engine is not None else _here(said)
     with _output(said.more["output"]) as file:
@@ -98,6 +97,8 @@ def _rows(asked: Mapping[str, Any], said: options.Words) -> list[Row]:
     from prose_runtime.check.checker import check_path, reachable
     from prose_runtime.cli.run import found
 
+    if said.more["rows"] is None:
+        raise UsageError("no rows are given", help="write `--inputs ROWS.jsonl`, a JSON object in each line")
     base = Path(asked["base"])
     analysis = check_path(found(asked["spec"], base))
     specs = [part.spec.source.raw for part in reachable(analysis)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from prose_runtime.errors import EngineError, ProseError, UsageError
+from prose_runtime.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     from prose_runtime.cli.options import Words
@@ -80,7 +80,7 @@ def run_there(asked: Mapping[str, Any], given: Mapping[str, Any], *, as_json: bo
     from prose_runtime.cli.run import print_result, say
 
     async def work() -> Result:
-        run = await _sent(asked, given)
+        run = await _sent(asked, given, quiet=quiet)
         if not quiet:
             say(f"run {run.name} goes on whatever becomes of this command")
         return await _awaited(run, quiet=quiet)
@@ -90,11 +90,11 @@ def run_there(asked: Mapping[str, Any], given: Mapping[str, Any], *, as_json: bo
     return result.exit_code
 
 
-def submit_there(asked: Mapping[str, Any], given: Mapping[str, Any], *, as_json: bool) -> int:
+def submit_there(asked: Mapping[str, Any], given: Mapping[str, Any], *, as_json: bool, quiet: bool) -> int:
     """Start what is asked on the engine and print its name."""
     from prose_runtime.report.run_json import dumps
 
-    run = called(_sent(asked, given))
+    run = called(_sent(asked, given, quiet=quiet))
     click.echo(dumps({"run": run.name}) if as_json else run.name)
     return 0
 
@@ -111,7 +111,7 @@ def fits_engine(said: Words) -> None:
         raise UsageError("an engine keeps a record of each run", help="leave out `--no-record`")
 
 
-async def _sent(asked: Mapping[str, Any], given: Mapping[str, Any]) -> Run:
+async def _sent(asked: Mapping[str, Any], given: Mapping[str, Any], *, quiet: bool) -> Run:
     from prose_runtime.cli.run import request_of, say
     from prose_runtime.engine.connection import connect
 
@@ -121,7 +121,7 @@ async def _sent(asked: Mapping[str, Any], given: Mapping[str, Any]) -> Run:
     from prose_runtime.engine.client import has_worker, order, submit
 
     run = await submit(client, there, order(request, there))
-    if not await has_worker(client, there):
+    if not quiet and not await has_worker(client, there):
         say(f"warning: no worker listens to the queue {there.task_queue}; start one with `prose worker`")
     return run
 
@@ -301,9 +301,10 @@ def called(work: Coroutine[Any, Any, _T]) -> _T:
     """
     try:
         return asyncio.run(work)
-    except ProseError:
-        raise
     except Exception as error:
-        if type(error).__module__.startswith("temporalio."):
-            raise EngineError(f"the engine refuses: {error}") from None
-        raise
+        from prose_runtime.engine.connection import refusal
+
+        told = refusal(error)
+        if told is None:
+            raise
+        raise told from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,26 @@ from prose_runtime.values import clean_text
 GENERAL_FLAGS = ("--json", "--quiet", "-q", "--no-record", "--help", "-h")
 WITH_MORE = (*LIMIT_NAMES, *WITH_VALUE, *ENGINE_NAMES, *CASSETTE_NAMES)
 GENERAL_WITH_VALUE = ("--input", "--inputs", *WITH_MORE, "--output", "-o", "--at-once")
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A command that takes a spec.
+
+    ``more`` are options that it has beside those of ``prose run``, ``without`` those that it lacks.
+    """
+
+    name: str = "run"
+    more: Sequence[click.Option] = ()
+    without: Sequence[str] = ()
+
+    def kept(self, known: Iterable[click.Option]) -> list[click.Option]:
+        """Those of the options of ``prose run`` that this command has as well."""
+        other = {*self.without, *(name for option in self.more for name in option.opts)}
+        return [option for option in known if other.isdisjoint(option.opts)]
+
+
+RUN = Verb()
 
 
 @dataclass(slots=True)
@@ -161,10 +181,9 @@ def general_options() -> list[click.Option]:
     ]  # fmt: skip
 
 
-def command(analysis: Analysis, spec: str, more: Sequence[click.Option] = ()) -> tuple[SpecCommand, dict[str, Item]]:
-    """The command of one spec, and its items by click's parameter name. ``more``: options of another command."""
-    other = {name for option in more for name in option.opts}
-    general = [*more, *(option for option in general_options() if other.isdisjoint(option.opts))]
+def command(analysis: Analysis, spec: str, verb: Verb = RUN) -> tuple[SpecCommand, dict[str, Item]]:
+    """The command of one spec, and its items by click's parameter name."""
+    general = [*verb.more, *verb.kept(general_options())]
     taken = {name for option in general for name in option.opts}
     everything = items(analysis)
     people = people_options(taken | {item.option for item in everything})
@@ -179,7 +198,7 @@ def command(analysis: Analysis, spec: str, more: Sequence[click.Option] = ()) ->
             known[f"item{index}"] = item
     # The spec's own come first: what it calls `concurrency` is not ours.
     groups["Limits"] = [option for option in limit_options() if taken.isdisjoint(option.opts)]
-    groups["Cassettes"] = [option for option in cassette_options() if taken.isdisjoint(option.opts)]
+    groups["Cassettes"] = [option for option in verb.kept(cassette_options()) if taken.isdisjoint(option.opts)]
     groups["Engine"] = [option for option in engine_options() if taken.isdisjoint(option.opts)]
     taken |= {
         name
@@ -191,7 +210,7 @@ def command(analysis: Analysis, spec: str, more: Sequence[click.Option] = ()) ->
     for key, item in known.items():
         groups[item.kind.capitalize() + "s" * (item.kind != "config")].append(_option(key, item, labels.shown(item)))
     groups["General"] += labels.options()
-    return SpecCommand(f"prose run {spec}", _about(analysis), groups, labels), known
+    return SpecCommand(f"prose {verb.name} {spec}", _about(analysis), groups, labels), known
 
 
 def _option(key: str, item: Item, flags: str) -> click.Option:
@@ -238,14 +257,12 @@ def _about(analysis: Analysis) -> str:
     return f"Run the {spec.kind} {spec.name}. {text[:1].upper()}{text[1:]}".strip()
 
 
-def parse(
-    analysis: Analysis, spec: str, words: Sequence[str], base: Path, more: Sequence[click.Option] = ()
-) -> Words | str:
-    """What the words behind SPEC say, or the help text when that is asked for. ``more``: further general options.
+def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path, verb: Verb = RUN) -> Words | str:
+    """What the words behind SPEC say, or the help text when that is asked for.
 
     Raises UsageError: an unknown option, a value of the wrong type (all such at once), a file that cannot be read.
     """
-    built, known = command(analysis, spec, more)
+    built, known = command(analysis, spec, verb)
     context = _context(built, words)
     given = context.params
     if given["wants_help"]:
@@ -253,13 +270,13 @@ def parse(
     reader = Reader(base)
     people = read_people(given, analysis, reader)
     said = Words(
-        given["as_json"],
+        given.get("as_json", False),
         given["quiet"],
-        not given["no_record"],
+        not given.get("no_record"),
         given_limits(given),
         people=people,
         engine=given_engine(given),
-        more={name: given[name] for option in more if (name := option.name) is not None},
+        more={name: given[name] for option in verb.more if (name := option.name) is not None},
         cassettes=given_cassettes(given),
     )
     collected = Collected(said)
@@ -432,20 +449,23 @@ def _decoded(data: bytes, name: str) -> str:
     return text.removesuffix("\n").removesuffix("\r")
 
 
-def general_help(library: Sequence[str]) -> str:
-    """The help of ``prose run`` without a spec."""
+def general_help(library: Sequence[str], verb: Verb = RUN) -> str:
+    """The help of a command without a spec."""
     text = (
         "Run a spec. SPEC is a file or the name of a library pattern; its slots, config and inputs are options, "
-        "and `prose run SPEC --help` lists them. INPUT fills the first required text input; - is standard input.\n\n"
+        f"and `prose {verb.name} SPEC --help` lists them. INPUT fills the first required text input; "
+        "- is standard input.\n\n"
         "A SERVICE is a name of prose.yml, a provider such as echo, human or local, provider:model, "
         "or a function spec, by its path or by its name (a role of the library, such as critic).\n\n"
         f"Library: {', '.join(library)}"
     )
     groups = {
         "People": people_options(()),
-        "General": general_options(),
+        "General": [*verb.more, *verb.kept(general_options())],
         "Limits": limit_options(),
-        "Cassettes": cassette_options(),
+        "Cassettes": verb.kept(cassette_options()),
+        "Engine": engine_options(),
     }
-    built = SpecCommand("prose run SPEC", text, groups)
-    return built.get_help(click.Context(built, info_name="prose run SPEC"))
+    title = f"prose {verb.name} SPEC"
+    built = SpecCommand(title, text, groups)
+    return built.get_help(click.Context(built, info_name=title))

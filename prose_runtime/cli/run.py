@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from prose_runtime.cli import options
+from prose_runtime.cli.cassettes import NAMES as CASSETTES
 from prose_runtime.cli.cassettes import tape_words
 from prose_runtime.cli.limits import raised
 from prose_runtime.diagnostics import did_you_mean
@@ -58,27 +59,23 @@ def submit(words: tuple[str, ...]) -> int:
     """Start a run on an engine and print its name; the options are those of ``prose run``."""
 
     def send(asked: dict[str, Any], said: options.Words) -> int:
-        from prose_runtime.cli.engine import fits_engine, submit_there
+        from prose_runtime.cli.engine import submit_there
 
-        fits_engine(said)
-        return submit_there(asked, said.engine or {}, as_json=said.json)
+        return submit_there(asked, said.engine or {}, as_json=said.json, quiet=said.quiet)
 
-    return with_spec(words, send)
+    return with_spec(words, send, options.Verb("submit", without=("--no-record", "--strict", *CASSETTES)))
 
 
 def with_spec(
-    words: tuple[str, ...], use: Callable[[dict[str, Any], options.Words], int], more: Sequence[click.Option] = ()
+    words: tuple[str, ...], use: Callable[[dict[str, Any], options.Words], int], verb: options.Verb = options.RUN
 ) -> int:
-    """Read the words behind a command that takes a spec, and use what they ask for; returns the exit code.
-
-    ``more`` are options that the command has beside those of ``prose run``.
-    """
+    """Read the words behind a command that takes a spec, and use what they ask for; returns the exit code."""
     base = Path.cwd()
     at = options.spec_word(words, lambda word: locate(word, base) is not None)
     if at is None:
-        return _help_without_spec(words)
+        return _help_without_spec(words, verb)
     spec, rest = words[at], [*words[:at], *words[at + 1 :]]
-    said = _said(spec, rest, base, more)
+    said = _said(spec, rest, base, verb)
     if isinstance(said, str):
         click.echo(said)
         return 0
@@ -89,20 +86,21 @@ def with_spec(
     return use(request, said)
 
 
-def _help_without_spec(words: Sequence[str]) -> int:
+def _help_without_spec(words: Sequence[str], verb: options.Verb) -> int:
     if words and not options.has_flag(words, "--help", "-h"):
-        raise UsageError("no SPEC is given", help="write `prose run SPEC`, where SPEC is a file or a library pattern")
-    click.echo(options.general_help(library_names()), err=not words)
+        written = f"write `prose {verb.name} SPEC`, where SPEC is a file or a library pattern"
+        raise UsageError("no SPEC is given", help=written)
+    click.echo(options.general_help(library_names(), verb), err=not words)
     return 0 if words else 2
 
 
-def _said(spec: str, rest: list[str], base: Path, more: Sequence[click.Option]) -> options.Words | str:
+def _said(spec: str, rest: list[str], base: Path, verb: options.Verb) -> options.Words | str:
     from prose_runtime.check.checker import check_path
 
     analysis = check_path(found(spec, base))
     if not options.has_flag(rest, "--help", "-h") and any(d.severity == "error" for d in analysis.diagnostics):
         raise CheckFailed(analysis.diagnostics)
-    return options.parse(analysis, spec, rest, base, more)
+    return options.parse(analysis, spec, rest, base, verb)
 
 
 # where a spec is

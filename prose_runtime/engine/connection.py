@@ -70,3 +70,9 @@ def _unreachable(address: str, error: Exception) -> EngineError:
         f"the engine at {address} cannot be reached: {said}",
         help="start one with `temporal server start-dev`, or say where it is with `--address HOST:PORT`",
     )
+
+
+def refusal(error: Exception) -> EngineError | None:
+    """What the engine's package raised, as an error of ours; None for any other."""
+    ours = type(error).__module__.startswith("temporalio.")
+    return EngineError(f"the engine refuses: {error}") if ours else None

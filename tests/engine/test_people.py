@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 from engine.within import Desk, desk
+from support.commands import clean_environment, prose
 from support.engine import Team
 
 ASK = """---
@@ -106,3 +110,54 @@ def test_stopping(address: str, tmp_path: Path) -> None:
         assert len((await run.show())["calls"]) == 2
 
     asyncio.run(work())
+
+
+def test_ctrl_c_stops_the_run(team: Team) -> None:
+    team.configure(services={"w": {"provider": "script", "replies": [{"delay": 60, "reply": "late"}]}})
+    (team.folder / "ask.prose.md").write_text(ASK)
+    team.start()
+    words = [prose(), "run", "ask", "tea", "--writer", "w", "--boss", "human", "--engine", "temporal", "--json"]
+    with (team.home / "run.json").open("wb") as out, (team.home / "run.log").open("wb") as log:
+        running = subprocess.Popen(words, cwd=team.folder, env=clean_environment(team.home), stdout=out, stderr=log)
+        end = time.monotonic() + 40
+        while "call writer" not in (team.home / "run.log").read_text() and time.monotonic() < end:
+            time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(40) == 130
+    told = json.loads((team.home / "run.json").read_text())
+    assert (told["status"], told["error"]["kind"]) == ("cancelled", "cancelled")
+    shown = team.prose("runs", "show", told["run"], "--json")
+    assert json.loads(shown.stdout)["status"] == "cancelled"
+    assert "Traceback" not in (team.home / "run.log").read_text() + team.logs()
+
+
+def test_a_run_that_a_limit_ended_goes_on_with_a_higher_one(address: str, tmp_path: Path) -> None:
+    log = tmp_path / "asked.log"
+    command = ["python", "-c", f"print('draft', file=open({str(log)!r}, 'a')); print('draft')"]
+    services = {"w": {"provider": "command", "command": command}}
+
+    async def work() -> None:
+        there = await desk(address, tmp_path, services=services, limits={"max_calls": 1})
+        async with there.worker():
+            run = await there.submit(ASK, {"topic": "tea"}, bind={"writer": "w", "boss": "w"})
+            ended = await asyncio.wait_for(run.result(), 30)
+            assert (ended.exit_code, len(ended.calls)) == (4, 1)
+            await run.revive({"max_calls": 5})
+            again = await asyncio.wait_for(run.result(), 30)
+        assert again.status == "completed", again.error
+        assert [call["target"] for call in again.calls] == ["writer", "boss"]
+
+    asyncio.run(work())
+    assert log.read_text().split() == ["draft", "draft"]
+
+
+def test_an_engine_that_is_not_there_and_one_without_workers(team: Team) -> None:
+    team.configure(services=ECHO)
+    (team.folder / "ask.prose.md").write_text(ASK)
+    nobody = team.prose("submit", "ask", "tea", "--writer", "w", "--boss", "human")
+    assert nobody.exit == 0
+    assert "prose worker" in nobody.stderr
+    gone = team.prose("run", "ask", "tea", "--writer", "w", "--engine", "temporal", "--address", "127.0.0.1:1")
+    assert gone.exit == 1
+    assert "127.0.0.1:1" in gone.stderr
+    assert "Traceback" not in gone.stderr
