@@ -24,7 +24,7 @@ from prose_runtime.runtime.wiring import LocalWiring
 from prose_runtime.services import registry
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.bindings import Bindings
-from prose_runtime.services.pacing import Pace, time_for
+from prose_runtime.services.pacing import Pace, in_time
 from prose_runtime.values import to_json
 
 
@@ -89,8 +89,7 @@ class Activities:
         async with pace.place():
             await pace.turn(lambda wait: request.on_retry and request.on_retry(0, wait, "its pace"))
             pace.begin()
-            async with time_for(service.name, None if own else seconds, request.with_(pace=pace)) as timed:
-                return await service(timed)
+            return await in_time(service.name, None if own else seconds, service, request, pace)
 
     def _pace(self, service: Service) -> Pace:
         """How fast this worker may ask a service, whichever runs want to."""

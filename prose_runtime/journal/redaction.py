@@ -15,6 +15,8 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from prose_runtime.errors import ProseError
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
 HIDDEN = "***"
 """What stands where a secret was."""
 
@@ -106,7 +108,7 @@ def _any_of(texts: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def _without(value: Any, hidden: re.Pattern[str]) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from prose_runtime.runtime.limits import Meter
 from prose_runtime.services.api import Request, Service
 from prose_runtime.services.pacing import Pace
+
+T = TypeVar("T")
 
 
 class Admission:
@@ -19,9 +21,8 @@ class Admission:
         self._places = asyncio.Semaphore(meter.limits.max_concurrency)
         self._paces: dict[str, Pace] = {}
 
-    @asynccontextmanager
-    async def of(self, service: Service, request: Request) -> AsyncIterator[Pace | None]:
-        """Wait for room and yield the pace of the service; what the request cost is to be told to the meter.
+    async def pass_by(self, service: Service, request: Request, ask: Callable[[Pace | None], Awaitable[T]]) -> T:
+        """Wait for room and ask, at the pace of the service; what it cost is told to the meter by who asks.
 
         A service that waits for a person takes no room.
 
@@ -31,15 +32,14 @@ class Admission:
         if getattr(service, "patient", False):
             self._meter.check()
             self._meter.begin()
-            yield None
-            return
+            return await ask(None)
         pace = self._pace(service)
         async with pace.place():
             await self._place(pace, service, request)
             try:
                 await self._meter.enter(service.name)
                 try:
-                    yield pace
+                    return await ask(pace)
                 finally:
                     self._meter.leave(service.name)
             finally:
@@ -53,7 +53,8 @@ class Admission:
                 request.on_retry(0, seconds, f"{service.name} is asked no faster than it may be")
 
         while True:
-            await pace.turn(told)
+            if pace.wait() > 0:
+                await pace.turn(told)
             await self._places.acquire()
             if pace.wait() == 0:
                 pace.begin()

@@ -9,6 +9,8 @@ from typing import Any
 from prose_runtime.journal import Redactor
 from prose_runtime.services.api import Request
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str)
+
 
 def digest_of(service: str, request: Request, secrets: Redactor | None = None) -> str:
     """A digest of all that decides an answer: the service's name and what it is told, secrets left out."""
@@ -26,7 +28,7 @@ def parts_of(request: Request) -> dict[str, str]:
 
 
 def _canonical(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+    return _ENCODER.encode(value)
 
 
 def _short(text: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from prose_runtime.errors import Paused, ProseError, RecordError, ServiceError
 from prose_runtime.events import Event, Listener, Warned
@@ -21,7 +21,7 @@ from prose_runtime.services.answers import Answered
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.dialogue import question
 from prose_runtime.services.fallback import FallbackService
-from prose_runtime.services.pacing import Pace, time_for
+from prose_runtime.services.pacing import Pace, in_time
 from prose_runtime.services.retrying import spent
 from prose_runtime.services.shape import shape_of
 from prose_runtime.values import Usage, to_json
@@ -63,6 +63,7 @@ class LocalHost:
         self._failed: dict[str, ServiceError] = {}
         self._admission = Admission(meter)
         self._secrets = Redactor()
+        self._keeping = record is not None or tape is not None
 
     def emit(self, event: Event) -> None:
         """Tell each listener."""
@@ -160,10 +161,12 @@ class LocalHost:
             self.tape.take(answer, request)
 
     def _digest(self, service: Service, request: Request) -> str:
-        return digest_of(service.name, request, self._secrets)
+        return digest_of(service.name, request, self._secrets) if self._keeping else ""
 
     async def _noted_down(self, step: str, request: Request, kept: Answer | None) -> Request:
         """The request with the note that the person watching gives it, or gave it when it was first asked."""
+        if not (self._keeping or self._notes or self.steering.waiting()):
+            return request
         steps = note_steps(step)
         given = next((note for place in steps if (note := self._note_at(place)) is not None), None)
         fresh = kept is None or kept.reopened
@@ -192,11 +195,14 @@ class LocalHost:
         return Reply(kept.value, usage, kept.model, recorded=True)
 
     async def _live(self, step: str, digest: str, service: Service, request: Request) -> Reply:
+        async def ask(pace: Pace | None) -> Reply:
+            await self.steering.ready()
+            reply = await self._timed(service, request, pace)
+            self._metered(step, service, reply.usage, reply.model)
+            return reply
+
         try:
-            async with self._admission.of(service, request) as pace:
-                await self.steering.ready()
-                reply = await self._timed(service, request, pace)
-                self._metered(step, service, reply.usage, reply.model)
+            reply = await self._admission.pass_by(service, request, ask)
         except Paused as pause:
             pause.waiting = pause.waiting or [open_question(step, request)]
             raise
@@ -204,17 +210,25 @@ class LocalHost:
             self._metered(step, service, spent(error), None)
             error.service = error.service or service.name
             self._secrets.error(error)
-            usage, parts = _usage_to(spent(error)), parts_of(request)
-            answer = Answer(step, digest, "error", _error_to(error), service.name, usage, parts=parts)
-            await self._keep(answer)
-            self._take(answer, request)
+            await self._write_down(
+                "error", Reply(_error_to(error), spent(error)), request, (step, digest, service.name)
+            )
             raise self._noted(step, error) from error.__cause__
         value = self._secrets.value(to_json(reply.value))  # now: a run that goes on sees what the record holds
-        usage, parts = _usage_to(reply.usage), parts_of(request)
-        answer = Answer(step, digest, "reply", value, service.name, usage, reply.model, parts=parts)
+        answer = Reply(value, reply.usage, reply.model)
+        await self._write_down("reply", answer, request, (step, digest, service.name))
+        return answer
+
+    async def _write_down(
+        self, kind: Literal["reply", "error"], reply: Reply, request: Request, place: tuple[str, str, str]
+    ) -> None:
+        """Make an answer durable, where answers are kept. ``place``: its step, the request's digest, the service."""
+        if not self._keeping:
+            return
+        (step, digest, service), usage = place, _usage_to(reply.usage)
+        answer = Answer(step, digest, kind, reply.value, service, usage, reply.model, parts=parts_of(request))
         await self._keep(answer)
         self._take(answer, request)
-        return Reply(value, reply.usage, reply.model)
 
     def _metered(self, step: str, service: Service, usage: Usage, model: str | None) -> None:
         unpriced = self.meter.take(service.name, usage, model)
@@ -248,8 +262,7 @@ class LocalHost:
             return await service(request.with_(pace=pace, seconds=bound))
         own = getattr(service, "patient", False) or getattr(service, "timeout", None)
         seconds = None if own else bound
-        async with time_for(service.name, seconds, request, pace) as timed:
-            return await service(timed)
+        return await in_time(service.name, seconds, service, request, pace)
 
     async def _keep(self, answer: Answer) -> None:
         if self.record is not None:

@@ -108,7 +108,7 @@ class Watch:
     def _begun(self, event: StepStarted) -> None:
         node = self._nodes.get(event.where)
         scripted = self._script is not None and event.kind == "call" and self._in_script(event.where)
-        if (node is None and not scripted) or any(event.step.startswith(f"{step}/") for step in self._open):
+        if (node is None and not scripted) or self._inside(event.step):
             return
         target = self.program.analysis.targets.get(node) if node is not None else None
         if target is not None and target.kind == "block":
@@ -116,6 +116,14 @@ class Watch:
         role = target.name if target is not None and target.kind != "reference" else ""
         self._open[event.step] = called = Called(role, event.step, seen=len(self.story.answers))
         self.story.calls.append(called)
+
+    def _inside(self, step: str) -> bool:
+        """Whether a step lies in that of an open call."""
+        while "/" in step:
+            step = step.rpartition("/")[0]
+            if step in self._open:
+                return True
+        return False
 
     def _in_script(self, where: Where) -> bool:
         assert self._script is not None

@@ -105,7 +105,7 @@ class Meter:
             LimitExceeded: It is one too many, or nothing is left.
         """
         self.check()
-        while self._in_flight and any(budget.doubtful(self._in_flight) for budget in self._budgets):
+        while self._budgets and self._in_flight and any(budget.doubtful(self._in_flight) for budget in self._budgets):
             self._changed.clear()
             await self._changed.wait()
             self.check()
@@ -114,7 +114,9 @@ class Meter:
 
     def leave(self, service: str) -> None:
         """A request is no longer in flight; before, ``take`` tells what it cost."""
-        self._in_flight -= Counter([service])
+        self._in_flight[service] -= 1
+        if not self._in_flight[service]:
+            del self._in_flight[service]
         self._changed.set()
 
     def begin(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,17 +65,18 @@ class ResultListener:
     def __init__(self, result: Result):
         self.result = result
         self._open: dict[str, dict[str, Any]] = {}
+        self._shown: dict[type[Event], Callable[[Any], None]] = {
+            CallStarted: self._started,
+            CallFinished: self._finished,
+            ConditionDecided: self._decided,
+            Emitted: self._emitted,
+        }
 
     def __call__(self, event: Event) -> None:
         """Take an event; those that the result does not show are passed over."""
-        if isinstance(event, CallStarted):
-            self._started(event)
-        elif isinstance(event, CallFinished):
-            self._finished(event)
-        elif isinstance(event, ConditionDecided):
-            self._decided(event)
-        elif isinstance(event, Emitted):
-            self.result.emitted.append(event.value)
+        show = self._shown.get(type(event))
+        if show is not None:
+            show(event)
 
     def _started(self, event: CallStarted) -> None:
         entry = {
@@ -97,6 +99,9 @@ class ResultListener:
             return
         entry["output"] = event.output if event.error is None else event.error
         entry["usage"] = event.usage.as_json()
+
+    def _emitted(self, event: Emitted) -> None:
+        self.result.emitted.append(event.value)
 
     def _decided(self, event: ConditionDecided) -> None:
         self.result.conditions.append(

@@ -213,7 +213,7 @@ async def execute(
     strict = prepared.request.contracts != "off"
     watch = Watch(prepared.program, given_values(prepared), prepared.slots, strict=strict)
     meter = meter or meter_of(prepared)
-    heard: list[Listener] = [watch, collector, *_trace(prepared, journal), *listeners]
+    heard: list[Listener] = [*([watch] if watch.watching else []), collector, *_trace(prepared, journal), *listeners]
     host = LocalHost(journal, meter, heard, steering=steering, answers=answers, tape=prepared.tape, reask=reask)
     try:
         with seldom_collected():

@@ -46,7 +46,8 @@ class Steering:
 
     async def ready(self) -> None:
         """Wait until requests may go out."""
-        await self._open.wait()
+        if not self._open.is_set():
+            await self._open.wait()
 
 
 def note_steps(step: str) -> list[str]:

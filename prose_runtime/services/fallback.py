@@ -7,7 +7,7 @@ from typing import Any
 
 from prose_runtime.errors import ServiceError
 from prose_runtime.services.api import Reply, Request, Service
-from prose_runtime.services.pacing import Pace, time_for
+from prose_runtime.services.pacing import Pace, in_time
 from prose_runtime.services.retrying import spent
 from prose_runtime.values import NO_USAGE, Usage
 
@@ -52,14 +52,16 @@ class FallbackService:
         request = request if first else request.with_(model=None, pace=pace)
         own = getattr(service, "patient", False) or getattr(service, "timeout", None)
         seconds = None if own else request.seconds
-        async with time_for(service.name, seconds, request, pace) as timed:
-            if not first and pace is not None:
-                async with pace.place():
-                    await pace.turn()
-                    pace.begin()
-                    reply = await service(timed)
-            else:
-                reply = await service(timed)
+
+        async def at_its_pace(timed: Request) -> Reply:
+            if first or pace is None:
+                return await service(timed)
+            async with pace.place():
+                await pace.turn()
+                pace.begin()
+                return await service(timed)
+
+        reply = await in_time(service.name, seconds, at_its_pace, request, pace)
         return Reply(reply.value, lost + reply.usage, reply.model)
 
     async def aclose(self) -> None:

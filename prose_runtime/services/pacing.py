@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from prose_runtime.errors import ServiceError
-from prose_runtime.services.api import Request
+from prose_runtime.services.api import Reply, Request
 
 MINUTE = 60.0
 """Seconds in which the requests of a minute are counted."""
@@ -26,14 +26,9 @@ class Pace:
         self._begun: deque[float] = deque()
         self._until = 0.0
 
-    @asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """One of the requests that may be in flight; waits until there is room."""
-        if self._places is None:
-            yield
-        else:
-            async with self._places:
-                yield
+    def place(self) -> AbstractAsyncContextManager[None]:
+        """One of the requests that may be in flight; entering it waits until there is room."""
+        return _NO_BOUND if self._places is None else self._places
 
     def hold(self, seconds: float) -> None:
         """Ask nothing for so long: what one call was told holds for all."""
@@ -41,6 +36,8 @@ class Pace:
 
     def wait(self) -> float:
         """Seconds until a request may go out; 0 when it may now."""
+        if not self._until and not self._begun:
+            return 0.0
         now = _now()
         while self._begun and self._begun[0] <= now - MINUTE:
             self._begun.popleft()
@@ -61,23 +58,27 @@ class Pace:
             await asyncio.sleep(seconds)
 
 
+_NO_BOUND: AbstractAsyncContextManager[None] = nullcontext()
+
+
 def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-@asynccontextmanager
-async def time_for(
-    name: str, seconds: float | None, request: Request, pace: Pace | None = None
-) -> AsyncIterator[Request]:
-    """The time that a call to a service may take; None is any. Yields the request to make in it, at that
-    pace.
+async def in_time(
+    name: str,
+    seconds: float | None,
+    ask: Callable[[Request], Awaitable[Reply]],
+    request: Request,
+    pace: Pace | None = None,
+) -> Reply:
+    """Ask a service, which may take so long; None is any time. ``pace`` is told with the request.
 
     Pauses before another try do not count: they are the server's or our own doing, and visible. Raises
     ``ServiceError`` of kind ``timeout``.
     """
     if seconds is None:
-        yield request if pace is None else request.with_(pace=pace)
-        return
+        return await ask(request if pace is None else request.with_(pace=pace))
     clock = asyncio.timeout(seconds)
 
     def waiting(attempt: int, delay: float, reason: str) -> None:
@@ -87,7 +88,7 @@ async def time_for(
 
     try:
         async with clock:
-            yield request.with_(on_retry=waiting, pace=pace or request.pace)
+            return await ask(request.with_(on_retry=waiting, pace=pace or request.pace))
     except TimeoutError as error:
         if not clock.expired():
             raise

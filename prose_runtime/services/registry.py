@@ -15,7 +15,7 @@ from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import ProseError, ServiceError, UsageError
 from prose_runtime.journal import protect
 from prose_runtime.services.api import AsyncFunction, Reply, Request, Service
-from prose_runtime.services.pacing import time_for
+from prose_runtime.services.pacing import in_time
 from prose_runtime.services.settings import ServiceSettings
 from prose_runtime.values import ErrorValue, ServiceRef, to_json
 
@@ -141,8 +141,7 @@ class BoundService:
 
     async def __call__(self, request: Request) -> Reply:
         """Ask the service and wait no longer than allowed; it is cancelled then."""
-        async with time_for(self.name, self.timeout, request) as timed:
-            return await self.service(timed)
+        return await in_time(self.name, self.timeout, self.service, request)
 
     def __getattr__(self, attribute: str) -> Any:
         """The optional methods of a service: ``aclose``, ``ping``, ``skip``."""
