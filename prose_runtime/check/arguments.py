@@ -95,6 +95,15 @@ def passed(args: tuple[n.Argument, ...], takes: Signature) -> dict[str, n.Argume
     return found
 
 
+def modifiers(name: str, facts: Facts) -> Iterator[n.Argument]:
+    """Arguments of this name that steer a call: of agents, of sessions, and of calls whose target has no such input."""
+    for call in facts.all(n.Call, n.Session, n.Agent):
+        target = facts.targets.get(call) if isinstance(call, n.Call) else None
+        takes = signature(target, facts) if target else None
+        if takes is None or name not in takes.names:
+            yield from (argument for argument in call.args if argument.name == name)
+
+
 def may_spread(argument: n.Argument, takes: Signature) -> bool:
     """Whether an argument of an unknown name can be an object whose fields fill inputs."""
     plain = (n.Template, n.Constant, n.ListExpr, n.Unary)

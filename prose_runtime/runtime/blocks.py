@@ -129,8 +129,10 @@ async def run_block(node: DoBlock, act: Activation) -> Value:
     positional = iter(names)
     for argument in node.args:
         name = argument.name or next(positional, None)
+        # A value that the block has no name for is worked out all the same: it may be the first half of `A -> do B`.
+        value = await evaluate(argument.value, act)
         if name is not None:
-            arguments[name] = snapshot(await evaluate(argument.value, act))
+            arguments[name] = snapshot(value)
     return (await execute(block.body, act.within(act.frame.block(arguments)))).value
 
 

@@ -22,15 +22,15 @@ class Branches:
         self.options = options
         self.act = act
         self.frames: list[Frame] = []
-        self.runs: list[Callable[[], Awaitable[Value]]] = []
-        self.outcomes: list[Outcome[Value]] = []
+        self.runs: list[Callable[[], Awaitable[Completion]]] = []
+        self.outcomes: list[Outcome[Completion]] = []
 
     def add(self, body: Block, names: dict[str, Value]) -> None:
         """Add a branch with names of its own."""
         frame = self.act.frame.branch({name: snapshot(value) for name, value in names.items()})
         here = self.act.at(len(self.runs) + 1).within(frame)
         self.frames.append(frame)
-        self.runs.append(lambda: _value(body, here))
+        self.runs.append(lambda: execute(body, here))
 
     async def run(self) -> None:
         """Run them as the options say, then take over what the finished ones added to lists.
@@ -62,19 +62,19 @@ class Branches:
         outcome = self.outcomes[index]
         if outcome.status == "failed" and outcome.error is not None and self.options.on_fail == "continue":
             return as_value(outcome.error)
-        return outcome.value
+        return outcome.value.value if outcome.value else None
 
     @property
     def values(self) -> Value:
-        """All values in source order; with ``"first"`` the winner's, with ``"any"`` the winners'."""
+        """All values in source order; with ``"first"`` the winner's, with ``"any"`` the winners'.
+
+        An iteration that ends with ``break`` ends the list: neither its value nor those after it are in it.
+        """
         if self.options.mode == "all":
-            return [self.value(i) for i in range(len(self.outcomes))]
-        winners = [o.value for o in self.outcomes if o.status == "done"]
+            ended = (i for i, o in enumerate(self.outcomes) if o.value is not None and o.value.kind == "break")
+            return [self.value(i) for i in range(next(ended, len(self.outcomes)))]
+        winners = [o.value.value for o in self.outcomes if o.value is not None]
         return winners if self.options.mode == "any" else winners[0] if winners else None
-
-
-async def _value(body: Block, act: Activation) -> Value:
-    return (await execute(body, act)).value
 
 
 @construct(Parallel)

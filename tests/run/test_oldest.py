@@ -50,6 +50,19 @@ def test_a_named_session_binds_its_name(tmp_path: Path) -> None:
     assert run(program(tmp_path, text, m=scripted("text"))).value == {"r": "text"}
 
 
+@pytest.mark.parametrize("right", ["do second", "do second()", "call second"])
+def test_the_left_of_an_arrow_is_carried_out_though_the_right_takes_nothing(tmp_path: Path, right: str) -> None:
+    text = f"""
+    block first:
+      session "One"
+    block second:
+      session "Two"
+    do first -> {right}
+    """
+    result = run(program(tmp_path, text))
+    assert [prompt for _, prompt, _ in asked(result)] == ["One", "Two"]
+
+
 def test_an_arrow_hands_the_left_result_on(tmp_path: Path) -> None:
     text = """
     agent b:

@@ -55,6 +55,14 @@ def test_values_come_in_source_order(tmp_path: Path, options: str, replies: list
     assert time.monotonic() - start < 3
 
 
+@pytest.mark.parametrize("loop", ["for x in [1, 2, 3, 4]", "repeat 4 as x"])
+def test_break_ends_the_list_of_a_parallel_loop_as_it_does_that_of_others(tmp_path: Path, loop: str) -> None:
+    body = "  if x == 1:\n    continue\n  if x == 3:\n    break\n  x"
+    text = f"let plain = {loop}:\n{body}\nlet wide = parallel {loop}:\n{body}\nreturn {{ plain, wide }}"
+    result = run(pattern(tmp_path, text, slots=""), {})
+    assert result.value == {"plain": [None, 2], "wide": [None, 2]}
+
+
 @pytest.mark.parametrize("options", ["", '("first")', '("any", count: 2)'])
 def test_too_few_successes_raise(tmp_path: Path, options: str) -> None:
     services = {

@@ -1,11 +1,12 @@
 """A count that is no number.
 
 What it does
-    Reports `repeat N`, `max: N` and `count: N` whose N can never be a whole number of at least 0: a text that spells no
-    number, a list, an object, a boolean, null, a fraction, a negative number, or a config item of such a type.
+    Reports `repeat N`, `max: N`, `count: N`, and the `retry: N` of a call, whose N can never be a whole number of at
+    least 0: a text that spells no number, a list, an object, a boolean, null, a fraction, a negative number, or a config
+    item of such a type.
 
 Why
-    There is no such number of passes.
+    There is no such number of passes, and a call would not be tried again.
 
 Example
     ```prose
@@ -23,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prose_runtime import nodes as n
+from prose_runtime.check.arguments import modifiers
 from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.values import number
 
@@ -47,6 +49,10 @@ def _counts(facts: Facts) -> Iterator[n.Expr]:
             yield from [node.count] if node.count else []
         elif node.maximum is not None:
             yield node.maximum
+    for modifier in modifiers("retry", facts):
+        # `retry: null` is a call without one, as for every modifier.
+        if not (isinstance(modifier.value, n.Constant) and modifier.value.value is None):
+            yield modifier.value
 
 
 def _wrong(count: n.Expr, facts: Facts) -> str | None:

@@ -1,7 +1,8 @@
 """An input passed that the called side does not know.
 
 What it does
-    Reports an argument whose name is not among the inputs and config of the called component, block or spec. For a
+    Reports an argument whose name is not among the inputs and config of the called component, block or spec, and one
+    without a name when as many as it takes, or none, stand before it: that of `A -> do B` is the value of A. For a
     slot, whose `requires` says what it needs and not all that it may get, it is reported when the call leaves out
     something that is required, or when the name is close to one that is left out.
 
@@ -42,6 +43,7 @@ def find(facts: Facts) -> Iterator[Finding]:
             left = [name for name in takes.names if name not in passed(call.args, takes)]
             for argument in call.args:
                 yield from _argument(argument, target, takes, left)
+            yield from _surplus(call, target, takes)
 
 
 def _argument(argument: n.Argument, target: Target, takes: Signature, left: list[str]) -> Iterator[Finding]:
@@ -59,6 +61,17 @@ def _argument(argument: n.Argument, target: Target, takes: Signature, left: list
     known = ", ".join(f"`{known}`" for known in takes.names)
     help_ = close or (f"it takes {known}" if known else "it takes no inputs")
     yield Finding(span, f"`{name}` is no input of `{target.name}`", help_, fix=fix)
+
+
+def _surplus(call: n.Call | n.DoBlock, target: Target, takes: Signature) -> Iterator[Finding]:
+    """Arguments without a name that come after the last input. A role gets them under names made for them."""
+    if target.slot is not None:
+        return
+    many = len(takes.names)
+    known = ", ".join(f"`{name}`" for name in takes.names) or "no inputs"
+    for argument in [argument for argument in call.args if argument.name is None][many:]:
+        if not may_spread(argument, takes):
+            yield Finding(argument.span, "no input is left for this value", f"`{target.name}` takes {known}")
 
 
 RULE = Rule("unknown-input", "warning", find, __doc__)
