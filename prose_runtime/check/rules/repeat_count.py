@@ -2,8 +2,8 @@
 
 What it does
     Reports `repeat N`, `max: N`, `count: N`, and the `retry: N` of a call, whose N can never be a whole number of at
-    least 0: a text that spells no number, a list, an object, a boolean, null, a fraction, a negative number, or a config
-    item of such a type.
+    least 0: a text that spells no number, a list, an object, a boolean, null, a fraction, a negative number, or a
+    config item of such a type.
 
 Why
     There is no such number of passes, and a call would not be tried again.
