@@ -16,7 +16,7 @@ from prose_runtime.engine import wire
 from prose_runtime.engine.bundle import Bundle
 from prose_runtime.engine.wiring import settle
 from prose_runtime.engine.words import service_named
-from prose_runtime.errors import Paused, ProseError, ServiceError
+from prose_runtime.errors import EngineError, Paused, ProseError, ServiceError
 from prose_runtime.journal import protect, redact
 from prose_runtime.runtime.people import People
 from prose_runtime.runtime.session import RunRequest
@@ -26,6 +26,9 @@ from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.bindings import Bindings
 from prose_runtime.services.pacing import Pace, in_time
 from prose_runtime.values import to_json
+
+TRIES = 5
+"""How often something that no service and no spec can have caused is tried before the run is told of it."""
 
 
 class Activities:
@@ -155,6 +158,11 @@ async def _telling() -> AsyncIterator[None]:
         raise _failure(error) from None
     except ProseError as error:
         raise _failure(error, redact(wire.error_to(error))) from None
+    except Exception as error:
+        if activity.info().attempt < TRIES:
+            raise
+        fault = EngineError(f"a worker failed {TRIES} times: {type(error).__name__}: {error}")
+        raise _failure(fault, redact(wire.error_to(fault))) from error
 
 
 def _failure(error: ProseError, told: dict[str, Any] | None = None) -> ApplicationError:

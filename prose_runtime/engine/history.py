@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from temporalio.api.enums.v1 import EventType
-from temporalio.api.history.v1 import HistoryEvent
+from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
+from temporalio.api.history.v1 import HistoryEvent, WorkflowTaskFailedEventAttributes
 from temporalio.client import Client
 
 from prose_runtime.engine import wire
 from prose_runtime.engine.carried import Carried
 from prose_runtime.engine.converter import CONVERTER
 from prose_runtime.errors import EngineError
-from prose_runtime.events import CallFinished, CallStarted, Listener
+from prose_runtime.events import CallFinished, CallStarted, Listener, Warned
 from prose_runtime.journal import Answer
 from prose_runtime.services.api import Reply
 from prose_runtime.text import Where
@@ -86,6 +86,8 @@ class Calls:
     def take(self, event: HistoryEvent) -> None:
         """Take the next event."""
         self._over = event.event_type in _ENDS or event.event_type == _DONE
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED:
+            self._stuck(event.workflow_task_failed_event_attributes)
         if event.event_type in _ENDS:
             self._ended = True
         elif event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
@@ -105,6 +107,12 @@ class Calls:
             if entry is not None:
                 entry["output"] = ErrorValue("cancelled", "cancelled", entry["service"]).as_json()
                 self._tell(CallFinished(entry["step"], error=entry["output"]))
+
+    def _stuck(self, failed: WorkflowTaskFailedEventAttributes) -> None:
+        """Tell that a worker cannot go on with the run; what is only the order of things by the way is passed over."""
+        message = failed.failure.message
+        if message and failed.cause != WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND:
+            self._tell(Warned("", f"a worker cannot go on with the run, which waits for one that can: {message}"))
 
     def _scheduled(self, event: HistoryEvent) -> None:
         scheduled = event.activity_task_scheduled_event_attributes

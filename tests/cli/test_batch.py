@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.commands import Outcome, prose, run
+from support.commands import Outcome, clean_environment, prose, run
 
 SPEC = """---
 name: greet
@@ -111,3 +113,21 @@ def test_a_file_with_faults_is_refused_before_anything_is_asked(folder: Path, ro
     assert word in done.stderr
     assert "Traceback" not in done.stderr
     assert not (folder / "asked.log").exists()
+
+
+def test_a_killed_batch_goes_on_where_it_was(folder: Path) -> None:
+    (folder / "answer.py").write_text(SCRIPT.replace('print("hello', 'import time; time.sleep(0.5); print("hello'))
+    (folder / "rows.jsonl").write_text("".join(json.dumps({"name": name}) + "\n" for name in "abcd"))
+    words = [prose(), "batch", "greet", "--inputs", "rows.jsonl", "--writer", "w", "--at-once", "1", "-o", "out"]
+    running = subprocess.Popen(words, cwd=folder, env=clean_environment(folder), stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 60
+    while (not (folder / "out").exists() or "hello b" not in (folder / "out").read_text()) and time.monotonic() < end:
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    before = asked(folder)
+    done = run(words[:-2], folder, folder)
+    assert [row["result"] for row in lines(done.stdout)] == [f"hello {name}" for name in "abcd"]
+    again = asked(folder)
+    assert again.count("a") == again.count("b") == again.count("d") == 1
+    assert again.count("c") - before.count("c") <= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from temporalio.client import WorkflowHistory
 
 from prose_runtime.engine.replay import replayed
 from prose_runtime.runtime import asking, program
+from support.commands import run
 
 HISTORY = Path(__file__).with_name("history.json").read_text(encoding="utf-8")
 """Nested loops, a race, a pause and a failure that is caught; ``tests/engine/record.py`` makes it anew."""
@@ -38,3 +40,17 @@ def test_a_call_more_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(asking, "_attempt", twice)
     assert "ondeterminism" in (replay() or "")
+
+
+def test_the_order_of_sets_makes_no_difference(tmp_path: Path) -> None:
+    """Python orders sets of texts by chance, in each process another way: workers must not go by it."""
+    file = Path(__file__).with_name("history.json")
+    script = (
+        "import asyncio, sys; from pathlib import Path; from temporalio.client import WorkflowHistory\n"
+        "from prose_runtime.engine.replay import replayed\n"
+        f"history = WorkflowHistory.from_json('recorded', Path({str(file)!r}).read_text())\n"
+        "sys.exit(asyncio.run(replayed(history)))"
+    )
+    for seed in ("1", "2", "3"):
+        done = run([sys.executable, "-c", script], tmp_path, tmp_path, PYTHONHASHSEED=seed)
+        assert done.exit == 0, done.stderr
