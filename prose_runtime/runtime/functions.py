@@ -68,7 +68,10 @@ def _over_numbers(name: str, pick: Callable[[list[Any]], Any], empty: Value = No
 
 
 def _range(*bounds: Value) -> list[Value]:
-    numbers = range(*(int(numeric(b, "each bound of range")) for b in bounds))
+    given = [int(numeric(b, "each bound of range")) for b in bounds]
+    if given[2:] == [0]:
+        raise BadArgument("the step of range must not be 0")
+    numbers = range(*given)
     if numbers and max(abs(numbers[-1] - numbers[0]) // abs(numbers.step), 0) >= LONGEST_LIST:
         raise BadArgument(f"range gives at most {LONGEST_LIST:,} numbers")
     return list(numbers)

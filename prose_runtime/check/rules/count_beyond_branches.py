@@ -2,10 +2,10 @@
 
 What it does
     Reports `count: N` of a `parallel ("any")` block with fewer than N branches, and of a parallel loop that is known to
-    have fewer iterations.
+    have fewer iterations; also a count below 1, and one without `"any"`, which alone counts winners.
 
 Why
-    It can never have enough successes and always fails.
+    It can never have enough successes and always fails, or the number has no effect.
 
 Example
     ```prose
@@ -36,7 +36,12 @@ def find(facts: Facts) -> Iterator[Finding]:
         options = node.options if isinstance(node, n.Parallel) else node.parallel
         count = _whole(options.count) if options else None
         branches = _branches(node)
-        if options and options.count and count is not None and branches is not None and count > branches:
+        if options and options.count and options.mode != "any":
+            message = f'only "any" counts winners, and this is "{options.mode}"'
+            yield Finding(options.count.span, message, 'write "any", or leave the count out')
+        elif options and options.count and count is not None and count < 1:
+            yield Finding(options.count.span, "a count of winners is at least 1", "ask for one, or for more")
+        elif options and options.count and count is not None and branches is not None and count > branches:
             what = "branches" if isinstance(node, n.Parallel) else "iterations"
             message = f"{count} successes are asked for, and there are {branches} {what}"
             yield Finding(options.count.span, message, f"ask for at most {branches}, or add {what}")
