@@ -69,6 +69,8 @@ def as_row(event: Event) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, Where):
         return {"file": value.file, "line": value.line, "column": value.column}
     return value.as_json() if isinstance(value, Usage) else to_json(value)

@@ -29,10 +29,13 @@ create index trace_of_run on trace(run);
 """
 
 
-def connect(file: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """Open the file, making its tables when it is new. Raises sqlite3.Error, OSError or RecordError."""
+def connect(file: Path, *, read_only: bool = False, patience: float = 30) -> sqlite3.Connection:
+    """Open the file, making its tables when it is new. Raises sqlite3.Error, OSError or RecordError.
+
+    ``patience``: seconds to wait for another connection that is writing.
+    """
     address = f"{file.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
-    db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=30)
+    db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=patience)
     try:
         if not read_only:
             _use_wal(db)

@@ -19,9 +19,16 @@ from prose_runtime.journal.lock import Lock
 from prose_runtime.journal.redaction import Redactor
 from prose_runtime.values import clean_text
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _TRACED = "insert into trace values(?,?,?)"
 _KEEP = "insert or replace into answer values(?,?,?,?,?,?,?,?,?,?)"
 _Rows = list[tuple[Any, ...]]
+_Queued = tuple[Answer, tuple[Any, ...], asyncio.Future[None]]
+
+SOON = 0.05
+"""Seconds that a line of the trace may wait for an answer to be written with."""
+_COMMITS_A_CHECKPOINT = 200
+"""Of about as many pages as SQLite itself lets come together before it moves them into the file."""
 
 
 class Begun(NamedTuple):
@@ -52,8 +59,11 @@ class RunRecord:
         self._secrets = Redactor()
         self._lock = lock
         self._thread = ThreadPoolExecutor(1, "journal")
+        self._near: sqlite3.Connection | None = None
         self._db: sqlite3.Connection | None = None
-        self._queue: list[tuple[Answer, tuple[Any, ...], asyncio.Future[None]]] = []
+        self._commits = 0
+        self._timer: asyncio.Handle | None = None
+        self._queue: list[_Queued] = []
         self._traced: _Rows = []
         self._writer: asyncio.Task[None] | None = None
 
@@ -64,29 +74,57 @@ class RunRecord:
     async def keep(self, answer: Answer) -> None:
         """Write an answer; returns when it is durable.
 
-        Answers that queue while one commit runs go into the next one together. Raises RecordError.
+        Answers that come in one turn of the loop, or while the file is busy, go into one commit. Raises RecordError.
         """
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        if not self._queue:
+            loop.call_soon(self._write)
         self._queue.append((answer, self._row(answer), done))
-        self._write()
         await done
 
     def trace(self, at: float, event: dict[str, Any]) -> None:
-        """Write down what happened, for people who read the run later; nothing waits for it or depends on it."""
+        """Write down what happened, for people who read the run later; nothing waits for it or depends on it.
+
+        It goes with the next answer, or by itself when none comes soon.
+        """
         self._traced.append((self.run, at, self._secrets.dump(event)))
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(SOON, self._write_soon)
+
+    def _write_soon(self) -> None:
+        self._timer = None
         self._write()
 
     def _write(self) -> None:
-        if self._writer is None or self._writer.done():
-            self._writer = asyncio.create_task(self._drain())
+        """Commit what is queued here and now, in a fraction of what a change of threads costs; on the thread when the
+        file is busy. Without an fsync, which the thread does at times, it waits for no disk.
+        """
+        if self._writer is not None and not self._writer.done():
+            return
+        batch, traced = self._take()
+        if not batch and not traced:
+            return
+        fault: Exception | None = None
+        try:
+            if not self._at_once(self._answers_later(batch, traced)):
+                self._queue[:0], self._traced[:0] = batch, traced
+                self._writer = asyncio.create_task(self._drain())
+                return
+        except Exception as error:
+            fault = error
+        self._settle(batch, fault)
 
     async def finish(self, status: str, result_json: dict[str, Any]) -> None:
         """Store how the run ended. Raises RecordError."""
+        self._write()
         if self._writer is not None and not self._writer.done():
             await asyncio.wait([self._writer])
         calls = result_json.get("usage", {}).get("calls")
         row = (status, calls, self._secrets.dump(result_json), self.run)
-        await self._do(_commit_later("update run set status=?, calls=?, result=? where run=?", [row]))
+        ended = _commit_later("update run set status=?, calls=?, result=? where run=?", [row])
+        if not self._at_once(ended):
+            await self._do(ended)
 
     def reopen(self, steps: Iterable[str]) -> None:
         """Mark the answers of these steps, so that they are asked for again. Raises RecordError."""
@@ -94,45 +132,79 @@ class RunRecord:
         for step in kept:
             self.answers[step] = replace(self.answers[step], reopened=True)
         rows = [(self.run, clean_text(step)) for step in kept]
-        change = "update answer set reopened=1 where run=? and step=?"
-        self._thread.submit(self._run, _commit_later(change, rows)).result()
+        change = _commit_later("update answer set reopened=1 where run=? and step=?", rows)
+        if rows and not self._at_once(change):
+            self._thread.submit(self._run, change).result()
 
     def adopt(self, sources: str) -> None:
         """Note that the run goes on with edited texts. Raises RecordError."""
         self.sources = sources
         change = _commit_later("update run set sources=? where run=?", [(sources, self.run)])
-        self._thread.submit(self._run, change).result()
+        if not self._at_once(change):
+            self._thread.submit(self._run, change).result()
 
     def close(self) -> None:
         """Write what is still queued, when the run ended by a fault of ours, and let go; harmless when called again."""
-        rows, traced = [row for _, row, _ in self._queue], self._traced
-        self._queue, self._traced = [], []
-        if rows or traced:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        batch, traced = self._take()
+        if batch or traced:
             with suppress(RecordError):
-                self._thread.submit(self._run, _commit_later(_KEEP, rows, traced=traced)).result()
-        if self._db is not None:
-            self._thread.submit(self._db.close).result()
-            self._db = None
+                self._thread.submit(
+                    self._run, _commit_later(_KEEP, [row for _, row, _ in batch], traced=traced)
+                ).result()
         self._thread.shutdown()
+        for db in (self._near, self._db):
+            if db is not None:
+                db.close()
+        self._near = self._db = None
         self._lock.release()
 
     async def _drain(self) -> None:
         while self._queue or self._traced:
-            batch, self._queue = self._queue, []
-            traced, self._traced = self._traced, []
-            rows = [row for _, row, _ in batch]
+            batch, traced = self._take()
             fault: Exception | None = None
             try:
-                await self._do(_commit_later(_KEEP, rows, reopened=self.run if rows else None, traced=traced))
+                await self._do(self._answers_later(batch, traced))
             except Exception as error:
                 fault = error
-            for answer, _, done in batch:
-                if fault is None:
-                    self.answers[answer.step] = answer
-                _settle(done, fault)
+            self._settle(batch, fault)
+
+    def _take(self) -> tuple[list[_Queued], _Rows]:
+        batch, self._queue = self._queue, []
+        traced, self._traced = self._traced, []
+        return batch, traced
+
+    def _answers_later(self, batch: Sequence[_Queued], traced: _Rows) -> Callable[[sqlite3.Connection], None]:
+        rows = [row for _, row, _ in batch]
+        return _commit_later(_KEEP, rows, reopened=self.run if rows else None, traced=traced)
+
+    def _settle(self, batch: Sequence[_Queued], fault: Exception | None) -> None:
+        for answer, _, done in batch:
+            if fault is None:
+                self.answers[answer.step] = answer
+            _settle(done, fault)
+
+    def _at_once(self, work: Callable[[sqlite3.Connection], None]) -> bool:
+        """Do it here, unless somebody else is writing. The connection waits for nobody."""
+        with told(self._folder):
+            try:
+                if self._near is None:
+                    self._near = connect(self._file, patience=0)
+                    self._near.execute("PRAGMA wal_autocheckpoint=0")
+                work(self._near)
+            except sqlite3.OperationalError as error:
+                if not error.sqlite_errorname.startswith("SQLITE_BUSY"):
+                    raise
+                return False
+        self._commits += 1
+        if self._commits % _COMMITS_A_CHECKPOINT == 0:
+            self._thread.submit(self._run, _checkpoint)
+        return True
 
     def _row(self, answer: Answer) -> tuple[Any, ...]:
-        usage, parts = (given and json.dumps(given, separators=(",", ":")) for given in (answer.usage, answer.parts))
+        usage, parts = (given and _ENCODER.encode(given) for given in (answer.usage, answer.parts))
         step, value = clean_text(answer.step), self._secrets.dump(answer.value)
         head = (self.run, step, answer.digest, answer.kind, value, answer.service)
         return (*head, usage, answer.model, int(answer.reopened), parts)
@@ -168,6 +240,10 @@ def _commit_later(
             raise
 
     return work
+
+
+def _checkpoint(db: sqlite3.Connection) -> None:
+    db.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _settle(done: asyncio.Future[None], fault: Exception | None) -> None:

@@ -55,6 +55,25 @@ def test_answers_are_there_when_the_run_is_opened_again(journal: Journal) -> Non
     again.close()
 
 
+def test_while_another_process_writes_the_others_go_on(journal: Journal) -> None:
+    record = journal.create("s", {})
+
+    async def run() -> None:
+        with closing(sqlite3.connect(journal.file, isolation_level=None)) as other:
+            other.execute("begin immediate")
+            kept = [asyncio.ensure_future(record.keep(answer(step))) for step in ("a", "b")]
+            await asyncio.sleep(0.05)
+            kept.append(asyncio.ensure_future(record.keep(answer("c"))))
+            await asyncio.sleep(0.05)
+            assert not record.answers
+            other.execute("commit")
+        await asyncio.wait_for(asyncio.gather(*kept), 10)
+
+    asyncio.run(run())
+    record.close()
+    assert list(journal.answers(record.run)) == ["a", "b", "c"]
+
+
 def test_reopened_answers_stay_open(journal: Journal) -> None:
     record = journal.create("s", {})
     keep(record, answer("a"), answer("b"))

@@ -233,7 +233,7 @@ def _part(folder: Path, log: Path, death: int, answers: dict[str, Any], prepared
             os.kill(os.getpid(), signal.SIGKILL)
 
     whole = record.connect
-    record.connect = lambda file: Mortal(whole(file), count)  # type: ignore[assignment,return-value]
+    record.connect = lambda file, **more: Mortal(whole(file, **more), count)  # type: ignore[assignment,return-value]
     journal = Journal(folder / ".prose")
     kept = journal.open("last") if journal.list() else journal.create("scene", {})
     os.chdir(folder)
