@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -94,10 +95,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         _accept_any_text(stream)
     try:
-        return _run(words)
+        code = _run(words)
     except BrokenPipeError:  # the reader has seen enough
         _discard_output()
-        return EXIT_BROKEN_PIPE
+        code = EXIT_BROKEN_PIPE
+    if argv is None and "temporalio.bridge.runtime" in sys.modules:
+        _leave(code)
+    return code
+
+
+def _leave(code: int) -> None:
+    """End this process at once: threads of the engine's package may crash an interpreter that takes itself apart."""
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _open_streams() -> None:
