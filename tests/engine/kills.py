@@ -95,8 +95,7 @@ def disturbed(team: Team, kills: int, *, topics: int, rounds: int, delay: float,
     _services(team, script, Path("/dev/null"), 0.0)
     here = team.here(*words)
     _services(team, script, log, delay)
-    team.start()
-    team.start()
+    team.start(min(kills, 3) + 1)
     run = team.prose("submit", *words).stdout.strip()
     tally = Tally(calls=len(here["calls"]))
     while tally.kills < kills:
@@ -105,8 +104,9 @@ def disturbed(team: Team, kills: int, *, topics: int, rounds: int, delay: float,
         if _over(log, tally.calls):
             break
         time.sleep(chance.uniform(0, delay))
-        team.start()
-        team.kill(chance.choice(team.workers[:-1]))
+        if len(team.workers) < 2:
+            team.start(3)
+        team.kill(chance.choice(team.workers))
         tally.kills += 1
     there = json.loads(team.prose("resume", run, "--engine", "temporal", "--json", "--quiet").stdout)
     tally.wrong = int(not same(there, here))

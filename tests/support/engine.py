@@ -75,18 +75,20 @@ class Team:
         known = json.loads(file.read_text()) if file.exists() else {}
         file.write_text(json.dumps({**known, **settings}))
 
-    def start(self, folder: Path | None = None, **variables: str) -> subprocess.Popen[bytes]:
-        """Start a worker and wait until it works."""
-        self._count += 1
-        log = self.home / f"worker{self._count}.log"
-        with log.open("wb") as file:
-            worker = subprocess.Popen(
-                [prose(), "worker"], cwd=folder or self.folder, env=clean_environment(self.home) | variables,
-                stdout=file, stderr=file,
-            )  # fmt: skip
-        self.workers.append(worker)
-        _until(lambda: "working" in log.read_text(), worker, log)
-        return worker
+    def start(self, count: int = 1) -> None:
+        """Start workers and wait until they work."""
+        begun = []
+        for _ in range(count):
+            self._count += 1
+            log = self.home / f"worker{self._count}.log"
+            with log.open("wb") as file:
+                worker = subprocess.Popen(
+                    [prose(), "worker"], cwd=self.folder, env=clean_environment(self.home), stdout=file, stderr=file
+                )
+            self.workers.append(worker)
+            begun.append((worker, log))
+        for worker, log in begun:
+            _until(lambda log=log: "working" in log.read_text(), worker, log)
 
     def kill(self, worker: subprocess.Popen[bytes]) -> None:
         """End a worker without warning."""
