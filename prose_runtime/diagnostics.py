@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from prose_runtime.records import dataclass
 from prose_runtime.text import Place, Source, Span, Where
 
 Severity = Literal["error", "warning", "info"]

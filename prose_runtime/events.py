@@ -7,9 +7,9 @@ The step of an event is the path of constructs and iterations that leads to it (
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from prose_runtime.records import dataclass
 from prose_runtime.text import Where
 from prose_runtime.values import NO_USAGE, Usage
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from prose_runtime.records import dataclass
 
 Value = Any
 """None, bool, int, float, str, list, dict, ServiceRef or ErrorValue; lists and dicts hold values."""

@@ -19,7 +19,8 @@ PACKAGE = ROOT / "prose_runtime"
 # From the ground up; a room imports from rooms above it in this list and from those in line with it. `__init__` is the
 # façade that users of the library import.
 ROOMS = [
-    {"text", "resources", "depth"},
+    {"records", "resources", "depth"},
+    {"text"},
     {"diagnostics"},
     {"errors"},
     {"nodes", "visitor"},

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts
 from prose_runtime.check.scope import required_names
 from prose_runtime.check.tables import Target
+from prose_runtime.records import dataclass
 
 MODIFIERS = frozenset({"model", "retry", "backoff", "prompt"})
 """Argument names that steer the call itself, unless the target declares an input of that name."""

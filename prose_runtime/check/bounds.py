@@ -9,7 +9,7 @@ answer that does not fill its shape, and the judge's. What a spec's contracts as
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from prose_runtime import nodes as n
@@ -33,6 +33,7 @@ from prose_runtime.check.bounds_values import (
 from prose_runtime.check.bounds_walk import Loosened, Shared, Site, TooInvolved
 from prose_runtime.check.shapes import schema, with_declared
 from prose_runtime.check.tables import Analysis, Demand
+from prose_runtime.records import dataclass
 
 __all__ = ["Bounds", "Fill", "Given", "Outside", "Range", "Site", "UnitFill", "formulas", "numbers"]
 

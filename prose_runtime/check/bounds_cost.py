@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from prose_runtime.check.bounds_formula import (
@@ -19,6 +18,7 @@ from prose_runtime.check.bounds_formula import (
     total,
 )
 from prose_runtime.check.bounds_values import NONE, Range, State, Val, either_range, either_state, joined
+from prose_runtime.records import dataclass
 
 Measure = Literal["calls", "target", "judge", "requests", "chain", "wait", "service", "characters"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from prose_runtime.check.bounds_formula import (
@@ -27,6 +27,7 @@ from prose_runtime.check.bounds_formula import (
     measured,
     values_at,
 )
+from prose_runtime.records import dataclass
 
 NO_BOUND = "no bound"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from prose_runtime.check.bounds_cost import Exit, Passes
@@ -21,6 +21,7 @@ from prose_runtime.check.bounds_formula import (
     most,
 )
 from prose_runtime.check.bounds_values import NONE, At, Kept, Num, Range, Row, State, Text, Val, mapped
+from prose_runtime.records import dataclass
 
 
 def marks(loop: Any, place: Any) -> Range:

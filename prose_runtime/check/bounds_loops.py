@@ -7,7 +7,6 @@ list there is a mark at first; what a pass adds to it then tells how long it can
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -48,6 +47,7 @@ from prose_runtime.check.bounds_values import (
     val,
 )
 from prose_runtime.check.bounds_walk import TooInvolved
+from prose_runtime.records import dataclass
 
 PATIENT_ROUNDS = 3
 """Rounds after which what still changes at the beginning of a loop counts as anything."""

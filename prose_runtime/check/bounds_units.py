@@ -6,7 +6,7 @@ leaves slots open; a word in an instance is a component, a slot, another instanc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from prose_runtime.check.project import Project, stem
 from prose_runtime.check.tables import Analysis, Target
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import PERSON, Spec
+from prose_runtime.records import dataclass
 
 
 class Outside:

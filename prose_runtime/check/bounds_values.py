@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -29,6 +29,7 @@ from prose_runtime.check.bounds_formula import (
 )
 from prose_runtime.check.tables import Analysis, Demand
 from prose_runtime.nodes import Spec
+from prose_runtime.records import dataclass
 from prose_runtime.values import number, truthy
 
 MOST_ALTERNATIVES = 8

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
@@ -65,6 +65,7 @@ from prose_runtime.check.bounds_values import (
 from prose_runtime.check.conditions import criterion, wording
 from prose_runtime.check.demand import values_named
 from prose_runtime.check.tables import Demand
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span, Where
 from prose_runtime.values import number
 

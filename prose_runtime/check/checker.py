@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from prose_runtime.check.collect import collected
@@ -21,6 +21,7 @@ from prose_runtime.depth import make_room
 from prose_runtime.diagnostics import Collector, Diagnostic
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Spec
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 
@@ -95,7 +96,10 @@ def check_paths(paths: Iterable[Path]) -> Checked:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Everything that a check makes is kept to its end, so that going through it for garbage finds none."""
+    """Everything that a check makes is kept to its end, so that going through it for garbage finds none.
+
+    At the end all of it would count as new, and be gone through at once: it moves to the old objects instead.
+    """
     if not gc.isenabled():
         yield
         return
@@ -103,6 +107,9 @@ def _no_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
         gc.enable()
 
 

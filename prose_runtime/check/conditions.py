@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from prose_runtime.check.tables import Target
 from prose_runtime.nodes import Bind, Call, Clause, Name, Node, Slot, Spec
+from prose_runtime.records import dataclass
 
 POSITIVE = ("accept", "approve", "pass", "certify", "yes", "valid", "proceed", "continue", "ok")
 NEGATIVE = ("reject", "refuse", "fail", "no", "invalid", "abort", "stop", "block")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
@@ -37,6 +37,7 @@ from prose_runtime.check.uses import (
     read,
     without,
 )
+from prose_runtime.records import dataclass
 
 _PATH = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*")
 _ORDERING = frozenset({"<", "<=", ">", ">="})

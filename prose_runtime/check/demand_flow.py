@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
@@ -34,6 +34,7 @@ from prose_runtime.check.uses import (
     read,
     without,
 )
+from prose_runtime.records import dataclass
 
 ROUNDS = 500
 """More rounds than this mean a chain of that many variables through a loop; nothing is then held to be certain."""

@@ -6,13 +6,13 @@ import difflib
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from prose_runtime.check.checker import analyse, check_path
 from prose_runtime.check.project import Project
 from prose_runtime.diagnostics import Diagnostic, Edit
 from prose_runtime.errors import UsageError
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.parse import parse
 from prose_runtime.text import Source
 

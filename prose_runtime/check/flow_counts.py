@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf, prod
 
 from prose_runtime import nodes as n
@@ -11,6 +10,7 @@ from prose_runtime.check.flow_order import Way, is_loop, is_sequential
 from prose_runtime.check.flow_walk import Findings, Path, Step
 from prose_runtime.check.invariant_claims import Terms
 from prose_runtime.check.scope import Scopes
+from prose_runtime.records import dataclass
 
 Poly = Mapping[tuple[str, ...], float]
 """A sum: each product of names with its factor. Names stand for whole numbers that are not negative."""

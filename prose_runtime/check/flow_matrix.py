@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from prose_runtime import nodes as n
 from prose_runtime.check.flow_values import EARLIER, FUZZY, OLDER, Label, Labels, Trace, Val
 from prose_runtime.check.flow_walk import WHETHER, Findings
+from prose_runtime.records import dataclass
 
 RESULT = "result"
 """The receiver that stands for what the spec returns, unless a role is called so."""

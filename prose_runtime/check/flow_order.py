@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from prose_runtime import nodes as n
 from prose_runtime.check.flow_walk import Findings, Path, Site, Step
+from prose_runtime.records import dataclass
 
 Relation = Literal["before", "after", "either", "together"]
 """Of two calls in the same pass of the loops around both: one excludes the other (``either``), or in no order."""

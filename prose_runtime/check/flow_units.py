@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from prose_runtime import nodes as n
 from prose_runtime.check.flow_values import FUZZY, NO_LABELS, NOTHING, Label, Labels, Trace, Val, joined, merged
 from prose_runtime.check.flow_walk import WHETHER, Findings, Known, Outcome, Units
 from prose_runtime.check.tables import Target
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 _ROUNDS = 6

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
@@ -34,6 +34,7 @@ from prose_runtime.check.flow_values import (
 )
 from prose_runtime.check.scope import required_names
 from prose_runtime.check.tables import Target
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 SESSION = "session"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,6 +19,7 @@ from prose_runtime.check.invariant_claims import (
     Unaware,
 )
 from prose_runtime.check.rule import Facts
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 Status = Literal["proved", "refuted", "open", "unsure"]

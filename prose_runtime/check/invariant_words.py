@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
+
+from prose_runtime.records import dataclass
 
 _TICKED = re.compile(r"`([^`]*)`")
 _SERIES = re.compile(r"(\w[\w-]*?)_1\s*(?:\.\.\.?|…)\s*\1_\w+")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from prose_runtime import nodes as n
@@ -16,6 +15,7 @@ from prose_runtime.check.invariant_proofs import SIGHT, Ground, Ruling
 from prose_runtime.check.invariant_words import Vocabulary
 from prose_runtime.check.rule import Facts
 from prose_runtime.check.scope import required_names
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 UNREAD = "no check exists for a sentence of this form"

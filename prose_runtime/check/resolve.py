@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from prose_runtime.check.scope import Frame, Scopes
 from prose_runtime.check.tables import Target
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Spec
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 Reason = Literal["missing", "ambiguous", "unreadable", "list", "value", "block", "foreign"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from prose_runtime import nodes as n
@@ -14,6 +14,7 @@ from prose_runtime.check.tables import Target
 from prose_runtime.check.uses import Use
 from prose_runtime.diagnostics import Edit, Fix, Secondary, Severity, did_you_mean
 from prose_runtime.nodes import Spec
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 _Made = TypeVar("_Made")

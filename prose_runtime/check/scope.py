@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from prose_runtime import nodes as n
 from prose_runtime.check.javascript import state_reads
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 FrameKind = Literal["delegation", "block", "branch", "iteration", "stage"]

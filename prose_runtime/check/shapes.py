@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from prose_runtime import nodes as n
@@ -15,6 +15,7 @@ from prose_runtime.check.demand_flow import Program
 from prose_runtime.check.kinds import bound_names, kinds_of_names
 from prose_runtime.check.tables import Demand, Target
 from prose_runtime.check.uses import Use, demand_of, maybe
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.config_values import ValueType, read_type
 
 Form = Literal["object", "list", "number", "text"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from prose_runtime.check.project import Project
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Spec
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 TEST_KIND = "test"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from prose_runtime.diagnostics import Diagnostic, Edit, Fix, did_you_mean
 from prose_runtime.nodes import Fence, Spec
+from prose_runtime.records import dataclass
 from prose_runtime.text import Source, Span
 
 CODE = "unused-suppression"

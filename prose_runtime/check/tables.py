@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from prose_runtime.diagnostics import Diagnostic
 from prose_runtime.nodes import Instance, Node, Parameter, Slot, Spec
+from prose_runtime.records import dataclass
 
 if TYPE_CHECKING:
     from prose_runtime.check.invariants import Verdict

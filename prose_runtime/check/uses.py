@@ -7,10 +7,11 @@ after the other, ``either`` what happens on one of two paths (LANGUAGE.md sectio
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from prose_runtime.check.tables import Demand
 from prose_runtime.nodes import Node
+from prose_runtime.records import dataclass
 
 DEEPEST = 8
 """How many fields and indexes deep a value is followed; a loop that walks down a chain has no end of its own."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from prose_runtime.check.rules import CODES
 from prose_runtime.diagnostics import Diagnostic, did_you_mean
 from prose_runtime.errors import UsageError
+from prose_runtime.records import dataclass
 from prose_runtime.resources import find_config
 
 _KEY = re.compile(r"^[\"']?check\b", re.MULTILINE)

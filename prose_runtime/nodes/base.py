@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, FrozenInstanceError, field, fields
-from dataclasses import dataclass as _dataclass
-from typing import Any, NoReturn, TypeVar, dataclass_transform
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar, dataclass_transform
 
+from prose_runtime.records import init_of, refuse_to_delete, refuse_to_set, set_state, state_of, write_later
 from prose_runtime.text import Source, Span
 
 _Kind = TypeVar("_Kind", bound=type)
@@ -17,38 +17,12 @@ _Kind = TypeVar("_Kind", bound=type)
 def node(kind: _Kind) -> _Kind:
     """A frozen, slotted dataclass of keywords for a kind of node.
 
-    The standard decorator writes and compiles five methods for each class, which for all kinds together is a quarter
-    of the time of a short command. Here ``Node`` has them, and the one that must be written, ``__init__``, is written
-    when the first node of a kind is made.
+    ``Node`` has all methods but ``__init__``, which is written when the first node of a kind is made.
     """
-    made: Any = _dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True, match_args=False)(kind)
-    made.__init__ = _first_init
+    made: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True, match_args=False)(kind)
+    write_later(made, "__init__", init_of)
     found: _Kind = made
     return found
-
-
-def _first_init(self: Any, **values: Any) -> None:
-    kind = type(self)
-    kind.__init__ = _init_of(kind)
-    kind.__init__(self, **values)
-
-
-def _init_of(kind: type) -> Any:
-    """An ``__init__`` that takes the fields as keywords and fills the slots."""
-    known: dict[str, Any] = {"missing": MISSING}
-    given, lines = [], []
-    for each in fields(kind):
-        name = each.name
-        known |= {f"set_{name}": getattr(kind, name).__set__, f"default_{name}": each.default}
-        value = name
-        if each.default_factory is not MISSING:
-            known[f"make_{name}"] = each.default_factory
-            value = f"make_{name}() if {name} is missing else {name}"
-        required = each.default is MISSING and each.default_factory is MISSING
-        given.append(name if required else f"{name}=default_{name}")
-        lines.append(f"    set_{name}(self, {value})")
-    exec(f"def __init__(self, *, {', '.join(given)}):\n" + "\n".join(lines), known)
-    return known["__init__"]
 
 
 @node
@@ -57,21 +31,13 @@ class Node:
 
     span: Span
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise FrozenInstanceError(f"cannot delete field {name!r}")
+    __setattr__ = refuse_to_set
+    __delattr__ = refuse_to_delete
+    __getstate__ = state_of
+    __setstate__ = set_state
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in fields(self))})"
-
-    def __getstate__(self) -> list[Any]:
-        return [getattr(self, each.name) for each in fields(self)]
-
-    def __setstate__(self, state: list[Any]) -> None:
-        for each, value in zip(fields(self), state, strict=True):
-            object.__setattr__(self, each.name, value)
 
     def children(self) -> list[Node]:
         """The nodes directly below, in source order."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from prose_runtime.diagnostics import Collector
 from prose_runtime.nodes import Bullet, Row
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.phrases import Phrase
 from prose_runtime.text import Source, Span
 

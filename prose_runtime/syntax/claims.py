@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.bounds import COMPARISON, NUMBER, Bound, is_number, read_bound
 from prose_runtime.syntax.config_values import BadValue, read_value
 from prose_runtime.syntax.yaml_values import plain

@@ -9,12 +9,12 @@ import ast
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from prose_runtime.diagnostics import Collector, did_you_mean
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.phrases import Phrase, closing
 from prose_runtime.syntax.yaml_values import Yaml, plain
 from prose_runtime.text import Source, Span

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,6 +30,7 @@ from prose_runtime.nodes import (
     Output,
     Return,
 )
+from prose_runtime.records import dataclass
 from prose_runtime.syntax import conditions, grammar, layout, loose, messages, properties, splitting
 from prose_runtime.syntax.expressions import CALLS, Pair
 from prose_runtime.syntax.layout import Line

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.config_values import is_type, looks_like_type
 from prose_runtime.syntax.phrases import NAME, Phrase, closing, pairs
 from prose_runtime.text import Span

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from prose_runtime.diagnostics import Collector, Edit, Fix
@@ -32,6 +32,7 @@ from prose_runtime.nodes import (
     Template,
     Unary,
 )
+from prose_runtime.records import dataclass
 from prose_runtime.syntax import properties, strings
 from prose_runtime.text import Source, Span
 

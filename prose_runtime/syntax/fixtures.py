@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from prose_runtime.diagnostics import Collector
 from prose_runtime.nodes import Bullet, Expectation, Fixture, Row, Section
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.entries import read_entry, says_none
 from prose_runtime.syntax.phrases import NAME, Phrase
 from prose_runtime.syntax.slots import distinct, entries, phrase

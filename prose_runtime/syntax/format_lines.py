@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.format_expressions import KEYWORDS
 from prose_runtime.syntax.outer import MARKED
 from prose_runtime.syntax.strings import SINGLE, TRIPLE

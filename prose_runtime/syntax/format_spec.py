@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from prose_runtime.diagnostics import Collector
 from prose_runtime.nodes import Block, Section, Spec
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.format_code import format_code
 from prose_runtime.syntax.format_list import format_list
 from prose_runtime.syntax.frontmatter import read_frontmatter

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import yaml
 
 from prose_runtime.diagnostics import Collector, Edit, Fix, did_you_mean
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.names import KINDS, MODERN_KIND, RETIRED_KINDS
 from prose_runtime.syntax.yaml_values import Yaml
 from prose_runtime.text import NOWHERE, Source, Span

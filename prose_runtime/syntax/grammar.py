@@ -6,10 +6,11 @@ spends most of its time on what nobody needs of such a line: numbers of lines an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any, Generic, Literal, TypeVar
 
+from prose_runtime.records import dataclass
 from prose_runtime.syntax import tables
 from prose_runtime.syntax.lexer import Lexer, NoToken, Terminals, Token
 from prose_runtime.text import Source, Span

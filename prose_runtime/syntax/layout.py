@@ -7,9 +7,10 @@ that starts with ``and`` or ``or``, behind an operator, and inside a condition w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from prose_runtime.diagnostics import Collector
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.strings import NAME, SINGLE, TRIPLE
 from prose_runtime.text import Source, Span
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.tables import Tables
 
 Matcher = Callable[[str, int, int], "re.Match[str] | None"]

@@ -7,12 +7,12 @@ which each block of the top level starts. Text inside blocks is not its business
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from mistune.block_parser import BlockParser
 from mistune.core import BlockState
 
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.names import EXECUTABLE_SECTIONS, LOOSE_LABELS, PROSE_LABELS, SECTIONS, section_key
 from prose_runtime.text import NOWHERE, Source, Span
 

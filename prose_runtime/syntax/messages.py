@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import get_close_matches
 
+from prose_runtime.records import dataclass
 from prose_runtime.text import Span
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from prose_runtime.diagnostics import Collector
 from prose_runtime.nodes import Bullet, ConfigItem, Parameter, Section
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.config_values import (
     BadValue,
     closest_type,

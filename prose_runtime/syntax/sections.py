@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import zip_longest
 
 from prose_runtime.diagnostics import Collector, Edit, Fix, Secondary, did_you_mean
 from prose_runtime.nodes import Bullet, Fence, Section
+from prose_runtime.records import dataclass
 from prose_runtime.syntax.bullets import read_bullets, report_open_fence
 from prose_runtime.syntax.frontmatter import report_tabs
 from prose_runtime.syntax.markdown import MarkdownBlock, read_blocks

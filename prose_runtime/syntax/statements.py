@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -52,6 +52,7 @@ from prose_runtime.nodes import (
     Try,
     Use,
 )
+from prose_runtime.records import dataclass
 from prose_runtime.syntax import conditions, parameter_text, properties, strings
 from prose_runtime.syntax.expressions import ExpressionBuilder, Inputs, Pair, span_of
 from prose_runtime.syntax.outer import trimmed

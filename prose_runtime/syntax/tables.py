@@ -8,11 +8,11 @@ grammar are made in memory instead.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from prose_runtime.records import dataclass
 from prose_runtime.resources import resource
 
 STARTS = ("statement", "entry", "expr", "clause")
