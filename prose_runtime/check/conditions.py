@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from prose_runtime.check.tables import Target
-from prose_runtime.nodes import Bind, Call, Clause, Name, Node, Slot, Spec
+from prose_runtime.nodes import Bind, Call, Clause, Name, Node, Slot, Spec, nodes_of
 from prose_runtime.records import dataclass
 
 POSITIVE = ("accept", "approve", "pass", "certify", "yes", "valid", "proceed", "continue", "ok")
@@ -269,7 +269,7 @@ def alternatives(spec: Spec, targets: Mapping[Node, Target], names: Collection[s
     """For each name of a program the words that its value may say, as ``verdict_of`` wants them."""
     said: dict[str, set[str]] = defaultdict(set)
     found: dict[str, list[frozenset[str]]] = defaultdict(list)
-    for node in spec.body.walk() if spec.body else ():
+    for node in nodes_of(spec.body, Clause, Bind):
         if isinstance(node, Clause) and (claim := wording(node.text, names)):
             said[claim.subject].add(stem(claim.word))
         if isinstance(node, Bind) and isinstance(node.target, Name) and isinstance(node.value, Call):

@@ -67,8 +67,7 @@ class Program(Expressions):
         self.exits = Exits(WHOLE, {})
         self.heads: dict[n.Node, State] = {}
         self.changed = False
-        body = facts.spec.body
-        self.blocks = {d.name.id: d for d in (body.walk() if body else ()) if isinstance(d, n.BlockDef)}
+        self.blocks = {definition.name.id: definition for definition in n.nodes_of(facts.spec.body, n.BlockDef)}
         self.returned: dict[n.BlockDef, Use] = {}
         self.entered: dict[n.BlockDef, State] = {}
         self.visited: set[n.BlockDef] = set()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import islice
 
 from prose_runtime import nodes as n
 from prose_runtime.check.collect import collected
@@ -56,7 +55,7 @@ def too_large(spec: n.Spec) -> bool:
     body = spec.body
     if body is None or body.span.end - body.span.start < LARGEST // 10:
         return False  # not even a program of names alone has ten nodes a character
-    return sum(1 for _ in islice(body.walk(), LARGEST + 1)) > LARGEST
+    return len(n.everything(body)) > LARGEST
 
 
 def _known(

@@ -46,7 +46,7 @@ class _Way:
         self.facts = facts
         self.findings = findings
         body = facts.spec.body
-        self.body: list[n.Node] = list(body.walk()) if body else []
+        self.body = n.everything(body) if body else ()
         self.binds: dict[str, list[n.Node]] = {}
         for node in self.body:
             for name in _bound(node):

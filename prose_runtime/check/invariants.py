@@ -72,7 +72,7 @@ def _verdict(invariant: n.Invariant, words: Vocabulary, ground: Ground) -> Verdi
         return Verdict(invariant, "watched", "the program is too large to be followed before a run", tuple(claims))
     rulings = [(claim, _ruled(claim, ground)) for claim in claims]
     verdict = _summed(invariant, rulings)
-    why = doubt(ground.facts) if verdict.status == "proved" else None
+    why = ground.facts.shared(doubt) if verdict.status == "proved" else None
     return verdict if why is None else Verdict(invariant, "watched", why, tuple(claims))
 
 

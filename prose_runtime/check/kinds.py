@@ -29,8 +29,8 @@ def kinds_of_names(spec: n.Spec) -> dict[str, Kind]:
         kind = _declared(spelled)
         if kind:
             found[name] = kind
-    for bind in spec.body.walk() if spec.body else ():
-        if isinstance(bind, n.Bind) and isinstance(bind.target, n.Name):
+    for bind in n.nodes_of(spec.body, n.Bind):
+        if isinstance(bind.target, n.Name):
             kind = kind_of(bind.value, found)
             if kind:
                 found.setdefault(bind.target.id, kind)
@@ -67,16 +67,26 @@ def _declared(spelled: str | None) -> Kind | None:
 
 def bound_names(body: n.Node) -> frozenset[str]:
     """All names that a piece of program gives a value, in whatever frame."""
-    found: set[str] = set()
-    for node in body.walk():
-        if isinstance(node, n.Stage):
-            found.add("item")
-        for part in _bound_by(node):
-            if isinstance(part, n.Name):
-                found.add(part.id)
-            elif isinstance(part, n.Destructure):
-                found.update(name.id for name in part.names)
+    found: set[str] = {"item"} if n.nodes_of(body, n.Stage) else set()
+    for part in (part for kind in _BINDING for node in n.nodes_of(body, kind) for part in _bound_by(node)):
+        if isinstance(part, n.Name):
+            found.add(part.id)
+        elif isinstance(part, n.Destructure):
+            found.update(name.id for name in part.names)
     return frozenset(found)
+
+
+_BINDING: tuple[type[n.Node], ...] = (
+    n.Bind,
+    n.ForEach,
+    n.Repeat,
+    n.Loop,
+    n.Catch,
+    n.BlockDef,
+    n.Stage,
+    n.Session,
+    n.Output,
+)
 
 
 def _bound_by(node: n.Node) -> tuple[n.Node | None, ...]:

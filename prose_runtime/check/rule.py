@@ -46,7 +46,6 @@ class Facts:
     collected: frozenset[n.Node]
     enclosing: Spec | None = None
     uses: Mapping[n.Node, Use] = field(default_factory=dict)
-    _by_type: dict[type[n.Node], list[Any]] = field(default_factory=dict)
     _made: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
     @property
@@ -60,11 +59,7 @@ class Facts:
 
     def all(self, *types: type[Any]) -> list[Any]:
         """All nodes of the body of these exact types, in source order."""
-        if not self._by_type:
-            for node in self.spec.body.walk() if self.spec.body else ():
-                self._by_type.setdefault(type(node), []).append(node)
-        found = [node for kind in types for node in self._by_type.get(kind, ())]
-        return found if len(types) == 1 else sorted(found, key=lambda node: node.span)
+        return n.nodes_of(self.spec.body, *types)
 
     def shared(self, make: Callable[[Facts], _Made]) -> _Made:
         """What several rules need to know of a spec, made once: the same for the same function or class."""

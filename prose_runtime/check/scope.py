@@ -159,27 +159,24 @@ def declared_inputs(spec: n.Spec) -> dict[str, n.Parameter]:
     """The rows of Parameters, Requires or Inputs that name neither a slot nor a config item, by name."""
     taken = {slot.name for slot in spec.slots} | {item.name for item in spec.config}
     inputs = {p.name: p for p in spec.parameters if p.name not in taken}
-    for node in spec.body.walk() if spec.body else ():
-        if isinstance(node, n.Input):
-            row = n.Parameter(
-                span=node.span,
-                name=node.name.id,
-                name_span=node.name.span,
-                optional="(optional)" in node.text.lower(),
-                description=node.text,
-            )
-            inputs.setdefault(row.name, row)
+    for node in n.nodes_of(spec.body, n.Input):
+        row = n.Parameter(
+            span=node.span,
+            name=node.name.id,
+            name_span=node.name.span,
+            optional="(optional)" in node.text.lower(),
+            description=node.text,
+        )
+        inputs.setdefault(row.name, row)
     return inputs
 
 
 def definitions(body: n.Block | None) -> dict[str, n.Node]:
     """Blocks, agents and aliases by name: they are collected before execution, wherever they stand."""
     found: dict[str, n.Node] = {}
-    for node in body.walk() if body else ():
-        if isinstance(node, n.BlockDef | n.Agent):
-            found.setdefault(node.name.id, node)
-        elif isinstance(node, n.Use):
-            found.setdefault(node.alias.id, node)
+    for node in n.nodes_of(body, n.BlockDef, n.Agent, n.Use):
+        name = node.alias if isinstance(node, n.Use) else node.name
+        found.setdefault(name.id, node)
     return found
 
 

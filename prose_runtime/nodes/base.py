@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any, TypeVar, dataclass_transform
 
 from prose_runtime.records import init_of, refuse_to_delete, refuse_to_set, set_state, state_of, write_later
@@ -59,6 +60,27 @@ class Node:
             below = node.children()
             below.reverse()
             waiting += below
+
+
+@lru_cache(maxsize=64)
+def everything(node: Node) -> tuple[Node, ...]:
+    """What ``walk`` gives. The last few are kept, because whoever looks at a program does it many times."""
+    return tuple(node.walk())
+
+
+def nodes_of(node: Node | None, *kinds: type[Any]) -> list[Any]:
+    """The nodes of exactly these kinds, from a node on downwards, in source order; a kept table knows them."""
+    by_kind = _by_kind(node) if node is not None else {}
+    found = [each for kind in kinds for each in by_kind.get(kind, ())]
+    return found if len(kinds) == 1 else sorted(found, key=lambda each: each.span)
+
+
+@lru_cache(maxsize=64)
+def _by_kind(node: Node) -> Mapping[type, list[Node]]:
+    found: dict[type, list[Node]] = {}
+    for each in everything(node):
+        found.setdefault(type(each), []).append(each)
+    return found
 
 
 _PLAIN = frozenset("str int float bool None Span Source Any Mapping tuple".split())

@@ -8,7 +8,7 @@ from typing import Any
 
 from prose_runtime.diagnostics import Collector, Diagnostic, Edit, Fix
 from prose_runtime.errors import UnreadableFile
-from prose_runtime.nodes import Agent, Block, BlockDef, Fence, Input, Section, Spec, Use
+from prose_runtime.nodes import Agent, Block, BlockDef, Fence, Input, Section, Spec, Use, nodes_of
 from prose_runtime.syntax.delegation import parse_block
 from prose_runtime.syntax.frontmatter import read_frontmatter
 from prose_runtime.syntax.instances import read_instances
@@ -85,10 +85,9 @@ def _name_dialect(source: Source, body: Block | None, out: Collector) -> None:
 
 def _check_definitions(body: Block | None, out: Collector) -> None:
     """Agents, blocks, aliases and inputs are collected before anything runs: a second one of a name would be lost."""
-    if body is not None:
-        nodes = [node for node in body.walk() if isinstance(node, Agent | BlockDef | Input | Use)]
-        named = [node.alias if isinstance(node, Use) else node.name for node in nodes]
-        distinct(((name.id, name.span) for name in named), out, "name")
+    nodes = nodes_of(body, Agent, BlockDef, Input, Use)
+    named = [node.alias if isinstance(node, Use) else node.name for node in nodes]
+    distinct(((name.id, name.span) for name in named), out, "name")
 
 
 def _bare(source: Source, kind: str, body: Block | None = None) -> Spec:
