@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import importlib
 import os
 import sys
@@ -38,6 +39,10 @@ RUNNING = ("run", "resume", "submit")
 """Commands whose ``--json`` prints the object of a run with every exit code."""
 
 EXIT_BROKEN_PIPE = 141
+
+_NEW_OBJECTS = 100_000
+"""How many new objects make Python look for garbage: its own 700 would do so dozens of times before anything is done,
+and find none, as what a start makes stays."""
 
 
 class LazyGroup(click.Group):
@@ -91,6 +96,7 @@ def prose() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Nothing but that code and what is printed gets out."""
     words = list(sys.argv[1:] if argv is None else argv)
+    gc.set_threshold(_NEW_OBJECTS)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         _accept_any_text(stream)
