@@ -30,7 +30,8 @@ from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.check.scope import Binding, Use
 from prose_runtime.diagnostics import Secondary
 
-_ASKING = frozenset({"present", "absent", "null", "empty"})
+ASKING = frozenset({"present", "absent", "null", "empty"})
+"""The predicates that ask whether a value is there."""
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -63,7 +64,7 @@ def _read(use: Use, facts: Facts) -> bool:
     """Whether a name in a condition is part of an expression, which does not ask whether it is there."""
     for clause in facts.all(n.Clause):
         if clause.span.covers(use.name.span):
-            asked = {p.subject for p in clause.walk() if isinstance(p, n.Predicate) and p.op in _ASKING}
+            asked = {p.subject for p in clause.walk() if isinstance(p, n.Predicate) and p.op in ASKING}
             return known(clause, facts) and use.name not in asked
     return False
 
