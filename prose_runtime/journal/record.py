@@ -26,7 +26,7 @@ _Rows = list[tuple[Any, ...]]
 _Queued = tuple[Answer, tuple[Any, ...], asyncio.Future[None]]
 
 SOON = 0.05
-"""Seconds that a line of the trace may wait for an answer to be written with."""
+"""Seconds that lines of the trace wait for others, to be written together."""
 _COMMITS_A_CHECKPOINT = 200
 """Of about as many pages as SQLite itself lets come together before it moves them into the file."""
 
@@ -84,40 +84,39 @@ class RunRecord:
         await done
 
     def trace(self, at: float, event: dict[str, Any]) -> None:
-        """Write down what happened, for people who read the run later; nothing waits for it or depends on it.
-
-        It goes with the next answer, or by itself when none comes soon.
-        """
+        """Write down what happened soon, for people who read the run later; nothing waits for it or depends on it."""
         self._traced.append((self.run, at, self._secrets.dump(event)))
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(SOON, self._write_soon)
+            self._timer = asyncio.get_running_loop().call_later(SOON, self._write_traced)
 
-    def _write_soon(self) -> None:
+    def _write_traced(self) -> None:
         self._timer = None
-        self._write()
+        self._write(self._traced)
 
-    def _write(self) -> None:
+    def _write(self, traced: Sequence[tuple[Any, ...]] = ()) -> None:
         """Commit what is queued here and now, in a fraction of what a change of threads costs; on the thread when the
         file is busy. Without an fsync, which the thread does at times, it waits for no disk.
         """
         if self._writer is not None and not self._writer.done():
             return
-        batch, traced = self._take()
+        batch = self._queue
         if not batch and not traced:
             return
         fault: Exception | None = None
         try:
             if not self._at_once(self._answers_later(batch, traced)):
-                self._queue[:0], self._traced[:0] = batch, traced
                 self._writer = asyncio.create_task(self._drain())
                 return
         except Exception as error:
             fault = error
+        self._queue = []
+        if traced:
+            self._traced = []
         self._settle(batch, fault)
 
     async def finish(self, status: str, result_json: dict[str, Any]) -> None:
         """Store how the run ended. Raises RecordError."""
-        self._write()
+        self._write(self._traced)
         if self._writer is not None and not self._writer.done():
             await asyncio.wait([self._writer])
         calls = result_json.get("usage", {}).get("calls")
@@ -176,7 +175,9 @@ class RunRecord:
         traced, self._traced = self._traced, []
         return batch, traced
 
-    def _answers_later(self, batch: Sequence[_Queued], traced: _Rows) -> Callable[[sqlite3.Connection], None]:
+    def _answers_later(
+        self, batch: Sequence[_Queued], traced: Sequence[tuple[Any, ...]]
+    ) -> Callable[[sqlite3.Connection], None]:
         rows = [row for _, row, _ in batch]
         return _commit_later(_KEEP, rows, reopened=self.run if rows else None, traced=traced)
 
@@ -229,7 +230,8 @@ def _commit_later(
         db.execute("begin immediate")
         try:
             db.executemany(sql, rows)
-            db.executemany(_TRACED, traced)
+            if traced:
+                db.executemany(_TRACED, traced)
             if reopened is not None:
                 again = "update run set status=null, calls=null, result=null where run=? and status is not null"
                 db.execute(again, (reopened,))
