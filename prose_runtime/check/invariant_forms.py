@@ -96,13 +96,13 @@ _NEGATIVE = re.compile(r"(?:neither|none|no|nobody)\b")
 
 @cache
 def _compiled(form: str) -> re.Pattern[str]:
-    return re.compile(_spelt(form))
+    return re.compile(spelt(form))
 
 
 @cache
-def _spelt(form: str) -> str:
+def spelt(form: str) -> str:
     """A form with its parts in place of their names."""
-    return re.sub(r"\{(\w+)\}", lambda match: _spelt(_FRAGMENTS[match[1]]), form)
+    return re.sub(r"\{(\w+)\}", lambda match: spelt(_FRAGMENTS[match[1]]), form)
 
 
 def read(text: str, vocabulary: Vocabulary) -> tuple[list[Claim], list[str]]:
@@ -142,8 +142,8 @@ _JOINT = re.compile(r",? (?:and|but|while) ")
 @lru_cache(maxsize=2048)
 def claims_of(text: str) -> tuple[Claim, ...] | None:
     """The claims of a plain sentence; roles and names are marks in them."""
-    for word, pattern, build in FORMS:
-        if word in text:
+    for words, pattern, build in _GUARDED:
+        if all(word in text for word in words):
             match = _compiled(pattern).fullmatch(text)
             found = build(match) if match else None
             if found:
@@ -450,16 +450,20 @@ FORMS: tuple[tuple[str, str, Callable[[re.Match[str]], Found]], ...] = (
     ("blind", "{who} (?:is|are) blind to {what}{round}", _never_sees),
     ("blind", "{who} (?:is|are) blind to {each_other}{round}", _mutual),
     (" from", "{what} (?:is|are) (?:hidden|kept) from {who}{round}", _never_sees),
-    ("only", "{who} (?:sees only|only sees) (?P<what>.+) as (?:its |their )?(?P<inputs>{values})", _sees_only_as),
-    ("only", "as (?:its |their )?(?P<inputs>{values}),? {who} (?:sees only|only sees) (?P<what>.+)", _sees_only_as),
-    ("from", "(?P<inputs>{values}) of {who} (?:only runs|runs only|runs) from (?P<what>.+)", _comes_from),
-    ("is", "(?P<inputs>{values}) of {who} (?:is|are) (?:only )?(?P<what>.+)", _comes_from),
-    ("only", "{who} (?:sees only|only sees)(?: inputs?)? (?P<what>.+)", _sees_only),
+    ("only sees", "{who} (?:sees only|only sees) (?P<what>.+) as (?:its |their )?(?P<inputs>{values})", _sees_only_as),
+    (
+        "only sees",
+        "as (?:its |their )?(?P<inputs>{values}),? {who} (?:sees only|only sees) (?P<what>.+)",
+        _sees_only_as,
+    ),
+    ("of runs from", "(?P<inputs>{values}) of {who} (?:only runs|runs only|runs) from (?P<what>.+)", _comes_from),
+    ("# of", "(?P<inputs>{values}) of {who} (?:is|are) (?:only )?(?P<what>.+)", _comes_from),
+    ("only sees", "{who} (?:sees only|only sees)(?: inputs?)? (?P<what>.+)", _sees_only),
     ("nothing", "{who} sees nothing (?:but|except|other than|besides?) (?P<what>.+)", _sees_only),
     ("nothing", "{who} sees (?P<what>.+?),? and nothing (?:else|more)", _sees_only),
-    (" only", "{who} sees (?P<what>.+) only", _sees_only),
+    ("only sees", "{who} sees (?P<what>.+) only", _sees_only),
     (
-        "only",
+        "only runs",
         r"{who} (?:runs only|only runs) (?:if|when|after|once|where){guards} (?:{yes}|(?P<no>{no})){it}",
         _only_if,
     ),
@@ -475,7 +479,7 @@ FORMS: tuple[tuple[str, str, Callable[[re.Match[str]], Found]], ...] = (
     ),
     ("in ", "{who} (?:runs )?{in_order}{round}", _in_order),
     ("after", "{who} (?:runs |follows? )?(?:only |right |immediately )?after {other}{round}", _after),
-    ("after", "{who} only (?:runs )?after {other}{round}", _after),
+    ("only after", "{who} only (?:runs )?after {other}{round}", _after),
     ("before", "{who} (?:runs )?(?:only |right |immediately )?before {other}{round}", _before),
     ("followed", "{other} (?:is|are) followed by {who}{round}", _after),
     ("follow", "{who} follows? {other}{round}", _after),
@@ -521,4 +525,6 @@ FORMS: tuple[tuple[str, str, Callable[[re.Match[str]], Found]], ...] = (
     ("", "{what} {into} (?P<who>{roles})", _reaches),
     ("sees", "{who} sees {what}", _sees),
 )
-"""A word that must stand in the sentence, the form, and what it claims; the first form that fits counts."""
+"""Words that must stand in the sentence, the form, and what it claims; the first form that fits counts."""
+
+_GUARDED = tuple((tuple(words.split()), pattern, build) for words, pattern, build in FORMS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from prose_runtime.records import dataclass
 
@@ -160,87 +160,119 @@ def _latest(adjectives: str) -> str:
     return "latest " if re.search(r"\b(?:latest|last|current|newest|most recent)\b", adjectives) else ""
 
 
-_REWRITES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
-    (r"[’‘]", "'"),
-    (r"\*\*|__|(?<!\S)\*(?=\S)|(?<=\S)\*(?!\S)", ""),
-    (r"\([^()]*\)", " "),
+REWRITES: tuple[tuple[str, str, str | Callable[[re.Match[str]], str]], ...] = (
+    ("’|‘", r"[’‘]", "'"),
+    ("*|__", r"\*\*|__|(?<!\S)\*(?=\S)|(?<=\S)\*(?!\S)", ""),
+    ("(", r"\([^()]*\)", " "),
     (
+        "what ",
         rf"\bwhat ({_ROLES}) (?:writes?|says?|answers?|produces?|decides?|thinks?|wrote|said|reports?)\b",
         r"output of \1",
     ),
-    (r"\b(?:every|each|all|any) (@\d+) (?:calls?|invocations?)\b", r"calls of \1"),
-    (r"\s+[—–]\s.*$|\s-\s.*$|,? (?:so that|because|since|in order to|otherwise) .*$", ""),
-    (r"\b(?:the|a|an)\s+(?=\S)", ""),
-    (r"\b(?:or|nor) that of\b", "or"),
-    (rf"^(?:in|within|during|per|for) (?:every|each|any|one|single|same) {_ROUND},? (.*)$", r"\1 $round"),
-    (rf",? \b{_WITHIN}(?: (?:same|every|each|any|one|single|current|this|given))* {_ROUND}\b", " $round"),
-    (rf"\b(?:every|each) {_ROUND}\b", "$round"),
-    (r"\b(?:each other|one another)'s\b|\b(?:other|another)(?: one)?'s\b|\bothers'", "$others"),
-    (r"\b(?:each other|one another)\b", "$other"),
+    ("call|invocation", r"\b(?:every|each|all|any) (@\d+) (?:calls?|invocations?)\b", r"calls of \1"),
     (
+        "—|–|-|so that|because|since|in order to|otherwise",
+        r"\s+[—–]\s.*$|\s-\s.*$|,? (?:so that|because|since|in order to|otherwise) .*$",
+        "",
+    ),
+    ("", r"\b(?:the|a|an)\s+(?=\S)", ""),
+    ("that of", r"\b(?:or|nor) that of\b", "or"),
+    (
+        "round|iteration|cycle|pass|turn|attempt|step|exchange",
+        rf"^(?:in|within|during|per|for) (?:every|each|any|one|single|same) {_ROUND},? (.*)$",
+        r"\1 $round",
+    ),
+    (
+        "round|iteration|cycle|pass|turn|attempt|step|exchange",
+        rf",? \b{_WITHIN}(?: (?:same|every|each|any|one|single|current|this|given))* {_ROUND}\b",
+        " $round",
+    ),
+    ("round|iteration|cycle|pass|turn|attempt|step|exchange", rf"\b(?:every|each) {_ROUND}\b", "$round"),
+    ("other", r"\b(?:each other|one another)'s\b|\b(?:other|another)(?: one)?'s\b|\bothers'", "$others"),
+    ("each other|one another", r"\b(?:each other|one another)\b", "$other"),
+    (
+        "more|greater|up to|maximum|exceed",
         r"\bno (?:more|greater) than\b|\bnot more than\b|\bnever (?:more|exceeds?) (?:than )?|\bup to\b|\bmaximum of\b"
         r"|\bnever exceeds?\b",
         "at most ",
     ),
-    (r"\bno (?:fewer|less) than\b|\bnot (?:fewer|less) than\b", "at least"),
-    (r"\b(?:precisely|just)\b", "exactly"),
+    ("fewer|less", r"\bno (?:fewer|less) than\b|\bnot (?:fewer|less) than\b", "at least"),
+    ("precisely|just", r"\b(?:precisely|just)\b", "exactly"),
     (
+        "n't|not|never|at no point",
         r"\b(?:cannot|can't|mustn't|doesn't|don't|didn't|won't|isn't|aren't|at no point"
         r"|(?:can|may|must|will|shall|should) (?:not|never)|(?:does|do|did) not|(?:is|are) (?:not|never))\b",
         "never",
     ),
     (
+        "must|shall|will|should|always|ever|strictly|directly|themselves|itself|explicitly|also|may|can|allowed",
         r"\b(?:must|shall|will|should|always|ever|strictly|directly|themselves|itself|explicitly|also|may|can"
         r"|(?:is|are) allowed to)\b",
         "",
     ),
-    (r"\b(?:has|have) no access to\b", "never sees"),
-    (r"\b(?:is|are) only\b", "only"),
-    (r"\b(?:(?:is|are|be|being) )?(?:called|invoked|asked|executed|consulted|queried|dispatched)\b", "runs"),
+    ("access", r"\b(?:has|have) no access to\b", "never sees"),
+    ("only", r"\b(?:is|are) only\b", "only"),
     (
+        "called|invoked|asked|executed|consulted|queried|dispatched",
+        r"\b(?:(?:is|are|be|being) )?(?:called|invoked|asked|executed|consulted|queried|dispatched)\b",
+        "runs",
+    ),
+    (
+        "run|speak|act|execute|start|respond|argue|come|go",
         r"\b(?:is|are) run\b|\b(?:run|speak|act|execute|start|respond|argue|come)s?\b|\bgoes\b|\bgo\b(?! to)",
         "runs",
     ),
     (
+        "shown|given|told|exposed|handed|passed|access|see|read|receive|observe|view|get|know",
         r"\b(?:(?:is|are) )?(?:shown|given|told|exposed to|handed|passed)\b(?! to\b)|\b(?:has|have) access to\b"
         r"|\b(?:see|read|receive|observe|view)s?\b|\bgets?\b(?! to)|\bknows? (?=(?:any )?\w+ (?:of|from) @)",
         "sees",
     ),
-    (r"\bnever runs more than\b", "runs at most"),
-    (r"(@\d+) (?:both|each|all) (?=runs|sees|never)", r"\1 "),
-    (r"\bonce\b(?! (?:@|#|all|both|each|every))", "1 times"),
-    (r"\btwice\b", "2 times"),
-    (r"\bthrice\b", "3 times"),
-    (rf"\b({'|'.join(_NUMBERS)}|single) (?={_COUNTED}\b)", lambda match: f"{_NUMBERS.get(match[1], 1)} "),
-    (r"\btime\b", "times"),
-    (rf"({_ROLES})'s? ((?:{_ADJECTIVE} )*{_NOUN})\b", r"\2 of \1"),
+    ("runs more", r"\bnever runs more than\b", "runs at most"),
+    ("both|each|all", r"(@\d+) (?:both|each|all) (?=runs|sees|never)", r"\1 "),
+    ("once", r"\bonce\b(?! (?:@|#|all|both|each|every))", "1 times"),
+    ("twice", r"\btwice\b", "2 times"),
+    ("thrice", r"\bthrice\b", "3 times"),
     (
+        "one|two|three|four|five|six|seven|eight|nine|ten|single",
+        rf"\b({'|'.join(_NUMBERS)}|single) (?={_COUNTED}\b)",
+        lambda match: f"{_NUMBERS.get(match[1], 1)} ",
+    ),
+    ("time", r"\btime\b", "times"),
+    ("@", rf"({_ROLES})'s? ((?:{_ADJECTIVE} )*{_NOUN})\b", r"\2 of \1"),
+    (
+        "its|their",
         rf"\b(?:its|their) (?:own )?((?:{_ADJECTIVE} )*){_NOUN}\b(?! (?:of|from)\b)",
         lambda m: f"{_latest(m[1])}$own",
     ),
     (
+        "of|from",
         rf"\b((?:{_ADJECTIVE} )*){_NOUN}(?:,? (?:and|or|nor) (?:{_ADJECTIVE} )*{_NOUN})? (?:of|from)\b",
         lambda match: f"{_latest(match[1])}output of",
     ),
-    (rf"(?<=\$others )((?:{_ADJECTIVE} )*){_NOUN}\b", lambda match: f"{_latest(match[1])}output"),
-    (r"(@\d+)'s?(?=,| and| or| nor|$)", r"\1"),
-    (r"\s+([,;.])", r"\1"),
-    (r"\s+", " "),
+    ("$others", rf"(?<=\$others )((?:{_ADJECTIVE} )*){_NOUN}\b", lambda match: f"{_latest(match[1])}output"),
+    ("@", r"(@\d+)'s?(?=,| and| or| nor|$)", r"\1"),
+    ("", r"\s+([,;.])", r"\1"),
+    ("", r"\s+", " "),
 )
-"""What is replaced by what, in this order."""
+"""What is replaced by what, in this order; first the words, between bars, one of which stands wherever it applies."""
 
 
-@lru_cache(maxsize=1)
-def _compiled() -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]:
-    return tuple((re.compile(pattern), new) for pattern, new in _REWRITES)
+_GUARDED = tuple((tuple(words.split("|")), pattern, new) for words, pattern, new in REWRITES)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 @lru_cache(maxsize=2048)
 def plain(text: str) -> str:
     """A marked sentence in few words, lower case, without its dot."""
     text = text.lower().strip(" .")
-    for pattern, new in _compiled():
-        text = pattern.sub(new, text)
+    for words, pattern, new in _GUARDED:
+        if any(word in text for word in words):
+            text = _compiled(pattern).sub(new, text)
     return text.strip(" .,;")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from prose_runtime.check.invariant_claims import (
@@ -19,8 +21,8 @@ from prose_runtime.check.invariant_claims import (
     SeesOnly,
     Unaware,
 )
-from prose_runtime.check.invariant_forms import read
-from prose_runtime.check.invariant_words import Vocabulary
+from prose_runtime.check.invariant_forms import FORMS, read, spelt
+from prose_runtime.check.invariant_words import REWRITES, Vocabulary, marked, plain, sentences
 
 ROLES = ("left", "right", "judge", "reviewers", "ensemble_member")
 VALUES = frozenset({"rounds", "topic", "log", "critique", "max_calls"})
@@ -141,3 +143,24 @@ def test_both_sides_are_the_two_roles_of_a_spec_with_two() -> None:
 
 def test_an_unknown_name_in_backticks_is_told() -> None:
     assert read("`lefft` is called at most once", WORDS) == ([], ["lefft"])
+
+
+def parts_of_all_sentences() -> list[str]:
+    """The parts of the sentences above with marks for their names, as they are rewritten."""
+    texts = [marked(text, WORDS, bare_values=bare).text for text, _ in SENTENCES for bare in (False, True)]
+    return sorted({part for text in texts for part in sentences(text)})
+
+
+def test_the_words_of_a_rewriting_stand_wherever_it_applies() -> None:
+    for part in parts_of_all_sentences():
+        text = part.lower().strip(" .")
+        for _, pattern, new in REWRITES:
+            text = re.sub(pattern, new, text)
+        assert plain(part) == text.strip(" .,;")
+
+
+def test_the_words_of_a_form_stand_in_each_of_its_sentences() -> None:
+    parts = [plain(part) for part in parts_of_all_sentences()]
+    for words, form, _ in FORMS:
+        fitting = [part for part in parts if re.fullmatch(spelt(form), part)]
+        assert [part for part in fitting if not all(word in part for word in words.split())] == []
