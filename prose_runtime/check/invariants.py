@@ -32,7 +32,7 @@ class Verdict:
         status: ``watched``: a run will tell, by the ``claims``. ``unread``: no known form, or nothing can tell.
         how: Why, in a short sentence.
         claims: What a run has to watch; of a refuted one as well, in case that its author insists.
-        places: Where the program breaks it, with a word on each.
+        places: Where the program breaks it, with a word on each; of a watched one, where some run may.
         unknown: Names in backticks that nothing in the spec has.
     """
 
@@ -83,7 +83,7 @@ def _ruled(claim: Claim, ground: Ground) -> Ruling:
         return ruling
     data = isinstance(claim, NeverSees | SeesOnly | Independent | Unaware)
     why = doubt_of_way(ground.facts, ground.findings, [span for span, _ in ruling.places], data=data)
-    return ruling if why is None else Ruling("open", f"{ruling.how}, but {why}")
+    return ruling if why is None else Ruling("open", f"{ruling.how}, but {why}", ruling.places)
 
 
 def _summed(invariant: n.Invariant, rulings: list[tuple[Claim, Ruling]]) -> Verdict:
@@ -99,7 +99,8 @@ def _summed(invariant: n.Invariant, rulings: list[tuple[Claim, Ruling]]) -> Verd
     if "unsure" in statuses:
         return Verdict(invariant, "unread", said("unsure"))
     if "open" in statuses:
-        return Verdict(invariant, "watched", said("open"), claims)
+        places = next((ruling.places for _, ruling in rulings if ruling.status == "open" and ruling.places), ())
+        return Verdict(invariant, "watched", said("open"), claims, places)
     return Verdict(invariant, "proved", said("proved"))
 
 

@@ -21,6 +21,7 @@ from prose_runtime.check.rules import (
     function_arguments,
     ignored_property,
     instance_binding,
+    invariant_in_doubt,
     invariant_name,
     invariant_refuted,
     javascript_syntax,
@@ -84,6 +85,7 @@ from prose_runtime.check.rules import (
     unresolved_interpolation,
     unused_config,
     unused_input,
+    unused_parameter,
     unused_slot,
     used_before_bound,
 )
@@ -107,6 +109,7 @@ RULES: tuple[Rule, ...] = tuple(
         function_arguments,
         ignored_property,
         instance_binding,
+        invariant_in_doubt,
         invariant_name,
         invariant_refuted,
         javascript_syntax,
@@ -170,6 +173,7 @@ RULES: tuple[Rule, ...] = tuple(
         unresolved_interpolation,
         unused_config,
         unused_input,
+        unused_parameter,
         unused_slot,
         used_before_bound,
     )

@@ -1,0 +1,51 @@
+"""An invariant that the program may break.
+
+What it does
+    Reports an invariant that a way through the program breaks, when it is not certain that a run ever takes that way:
+    it depends on several conditions, on how often a loop runs, or on which element an index picks. Runs watch it.
+
+Why
+    What cannot be ruled out before a run ends some run, after its calls have been paid for.
+
+Example
+    ```prose
+    # - `judge` never sees the output of `author`.
+    let draft = call author
+    if left < 1 and rounds > 3:
+      call judge
+        text: draft
+    ```
+
+Use instead
+    ```prose
+    let draft = call author
+    if left < 1 and rounds > 3:
+      let digest = call clerk
+        text: draft
+      call judge
+        text: digest
+    ```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.diagnostics import Secondary
+
+
+def find(facts: Facts) -> Iterator[Finding]:
+    """Invariants that are broken on a way that a run may not take."""
+    if not facts.spec.invariants:
+        return
+    from prose_runtime.check.invariants import verdicts  # most specs have no invariants, and reading them takes time
+
+    for verdict in verdicts(facts):
+        if verdict.status == "watched" and verdict.places:
+            help_ = "change the program at the lines noted, or the invariant; runs watch it until then"
+            places = tuple(Secondary(span, text) for span, text in verdict.places)
+            yield Finding(verdict.invariant.span, f"this may not hold: {verdict.how}", help_, places)
+
+
+RULE = Rule("invariant-in-doubt", "warning", find, __doc__)
