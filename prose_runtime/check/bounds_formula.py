@@ -412,9 +412,20 @@ def total(path: Path, element: Element, body: Formula) -> Formula:
         return at_path(Length, path) * body
     if isinstance(path[0], KnownValue) and not any(isinstance(step, Element | str) for step in path[1:]):
         (values,) = values_at(path[0].value, path[1:])
-        size = len(values) if isinstance(values, list) else 0
-        return _sum([(1, renamed(body, element, (*path, i))) for i in range(size)])
+        known = values if isinstance(values, list) else []
+        return _sum([(1, _added(Formula(frozenset({term})), element, path, known)) for term in body.terms])
     return atom(Total(path, element, body))
+
+
+def _added(term: Formula, element: Element, path: Path, values: list[Any]) -> Formula:
+    """The sum of one product over the elements of a known list; a measure of the elements needs no formula for each."""
+    ((monomial, factor),) = term.terms
+    found, power = next(iter(monomial), (None, 0))
+    if len(monomial) == power == 1 and isinstance(found, Number | Length | Characters) and found.path[0] == element:
+        steps = found.path[1:]
+        if not any(isinstance(step, Element) for step in steps):
+            return constant(factor * sum(measured(type(found), values_at(value, steps), "max") for value in values))
+    return _sum([(1, renamed(term, element, (*path, i))) for i in range(len(values))])
 
 
 def elements_of(formula: Formula) -> frozenset[Element]:

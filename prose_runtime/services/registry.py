@@ -111,13 +111,15 @@ class FunctionService:
 
 
 def _is_value(value: Any) -> bool:
+    if value is None or isinstance(value, str | int):
+        return True
     if isinstance(value, dict):
         return all(isinstance(key, str) and _is_value(item) for key, item in value.items())
     if isinstance(value, list | tuple):
         return all(_is_value(item) for item in value)
     if isinstance(value, float):
         return math.isfinite(value)
-    return value is None or isinstance(value, str | int | ServiceRef | ErrorValue)
+    return isinstance(value, ServiceRef | ErrorValue)
 
 
 class BoundService:
