@@ -1,7 +1,8 @@
-"""Source text and places in it: spans, line and column numbers, UTF-16 columns for editors."""
+"""Source text and places in it: spans, line and column numbers, UTF-16 columns for editors, cells of a terminal."""
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -100,3 +101,17 @@ class Source:
         """One-based column in UTF-16 code units, as editors and SARIF count."""
         start = self.line_starts[self.place(offset).line - 1]
         return len(self.text[start:offset].encode("utf-16-le", "surrogatepass")) // 2 + 1
+
+
+def printable(text: str) -> str:
+    """The text with control characters replaced, so that a file or an answer cannot steer the terminal."""
+    return "".join(" " if c == "\t" else "\N{REPLACEMENT CHARACTER}" if _controls(c) else c for c in text)
+
+
+def _controls(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs", "Cf") and character not in "\u200d\ufeff"
+
+
+def width(text: str) -> int:
+    """How many terminal cells a text takes: wide characters two, combining ones none."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

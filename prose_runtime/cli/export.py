@@ -64,14 +64,19 @@ def _spec_file(recorded: Recorded, base: Path) -> str | None:
 
 
 def _json(recorded: Recorded) -> str:
-    """The object of ``runs show --json`` and, beside its fields, when each call started and ended, and the trace."""
+    """The object of ``runs show --json`` and, beside its fields, when each call started and ended, and the trace.
+
+    A call that was given a note by the person watching has it as ``note``.
+    """
     from prose_runtime.report.run_json import dumps
-    from prose_runtime.report.story import timeline
+    from prose_runtime.report.story import note_of, timeline
 
     times = [
         {"step": step, "started": start, "finished": end} for step, (start, end) in timeline(recorded.trace).items()
     ]
+    notes = [(call, note_of(call["step"], recorded.answers)) for call in recorded.shown["calls"]]
+    calls = [call if note is None else {**call, "note": note} for call, note in notes]
     exported: dict[str, Any] = {
-        **recorded.shown, "request": recorded.request, "timeline": times, "trace": recorded.trace
+        **recorded.shown, "calls": calls, "request": recorded.request, "timeline": times, "trace": recorded.trace
     }  # fmt: skip
     return dumps(exported) + "\n"

@@ -15,7 +15,6 @@ import click
 
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import Cancelled
-from prose_runtime.report.text import printable
 from prose_runtime.runtime.steering import Steering
 from prose_runtime.services import keyboard
 
@@ -101,13 +100,13 @@ class WhatNow:
             with self._steering.hold():
                 stop = await self._asked()
             if standing and not stop:
-                _show("The question above still stands: please answer it.\n")
+                keyboard.show("The question above still stands: please answer it.\n")
         return stop
 
     async def _asked(self) -> bool:
-        _show("\nNew calls wait for you. Ctrl-C again stops.\n")
+        keyboard.show("\nNew calls wait for you. Ctrl-C again stops.\n")
         while True:
-            _show("c continue, s stop here,\nr redirect (a note to a role's next call): ")
+            keyboard.show("c continue, s stop here,\nr redirect (a note to a role's next call): ")
             typed = await keyboard.line()
             word = "" if typed is None else typed.strip().lower()
             if typed is None or _means(word, "stop"):
@@ -116,28 +115,28 @@ class WhatNow:
                 return False
             if _means(word, "redirect"):
                 return await self._redirected()
-            _show("Please type c, s or r.\n")
+            keyboard.show("Please type c, s or r.\n")
 
     async def _redirected(self) -> bool:
         """Ask for the role and the note. True when the input ended."""
         role = await self._role(list(dict.fromkeys(self._roles())))
         if role is None:
             return True
-        _show(f"Note to {printable(role)} (an empty line ends it):\n")
+        keyboard.show(f"Note to {role} (an empty line ends it):\n")
         lines: list[str] = []
         while (typed := await keyboard.line()) is not None and typed.strip():
             lines.append(typed)
         if lines:
             self._steering.redirect(role, "\n".join(lines))
-        _show(f"The next call of {printable(role)} gets it.\n" if lines else "No note.\n")
+        keyboard.show(f"The next call of {role} gets it.\n" if lines else "No note.\n")
         return typed is None
 
     async def _role(self, roles: list[str]) -> str | None:
         if len(roles) == 1:
             return roles[0]
-        listed = ", ".join(f"{i} {printable(role)}" for i, role in enumerate(roles, 1))
+        listed = ", ".join(f"{i} {role}" for i, role in enumerate(roles, 1))
         while True:
-            _show(f"To whom? {listed}: ")
+            keyboard.show(f"To whom? {listed}: ")
             typed = await keyboard.line()
             if typed is None:
                 return None
@@ -146,13 +145,8 @@ class WhatNow:
                 return word
             if word.isdigit() and 1 <= int(word) <= len(roles):
                 return roles[int(word) - 1]
-            _show(f"{did_you_mean(word, roles) or 'Please type a number or a name of the list.'}\n")
+            keyboard.show(f"{did_you_mean(word, roles) or 'Please type a number or a name of the list.'}\n")
 
 
 def _means(word: str, choice: str) -> bool:
     return bool(word) and choice.startswith(word)
-
-
-def _show(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()

@@ -22,10 +22,10 @@ from rich.tree import Tree
 from prose_runtime.cli.terminal import Progress, iteration, preview
 from prose_runtime.events import CallFinished, CallRetry, CallStarted, CallText, Event, StepFinished, StepStarted
 from prose_runtime.report.run_text import usage_text, value_text
-from prose_runtime.report.text import printable
 from prose_runtime.runtime.limits import Meter
 from prose_runtime.runtime.steering import Steering
 from prose_runtime.services import keyboard
+from prose_runtime.text import printable
 from prose_runtime.values import clean_text
 
 _PER_SECOND = 8

@@ -319,7 +319,7 @@ def print_result(result: Result, record: RunRecord | None, *, as_json: bool, qui
 def _print_result(text: str) -> None:
     """Byte for byte into a file or pipe; on a terminal without what would steer it."""
     if sys.stdout.isatty():
-        from prose_runtime.report.text import printable
+        from prose_runtime.text import printable
 
         text = "\n".join(map(printable, text.split("\n")))
     click.echo(text, color=True)
@@ -327,6 +327,6 @@ def _print_result(text: str) -> None:
 
 def say(text: str) -> None:
     """Tell the person, beside the result."""
-    from prose_runtime.report.text import printable
+    from prose_runtime.text import printable
 
     click.echo("\n".join(map(printable, text.split("\n"))), err=True)

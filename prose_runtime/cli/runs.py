@@ -49,7 +49,7 @@ def show(run: str, as_json: bool, **given: Any) -> None:
         click.echo(dumps(shown))
     else:
         from prose_runtime.report.run_text import run_text
-        from prose_runtime.report.text import printable
+        from prose_runtime.text import printable
 
         click.echo("\n".join(map(printable, run_text(shown).split("\n"))))
 

@@ -18,7 +18,7 @@ from prose_runtime.events import (
     Event,
     Warned,
 )
-from prose_runtime.report.text import printable
+from prose_runtime.text import printable
 from prose_runtime.values import clean_text, to_text
 
 Write = Callable[[str, str], None]

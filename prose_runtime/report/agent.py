@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from prose_runtime.diagnostics import Diagnostic, Edit, Fix
 from prose_runtime.errors import UnreadableFile
-from prose_runtime.report.text import printable, summary
-from prose_runtime.text import Source, Span
+from prose_runtime.report.text import summary
+from prose_runtime.text import Source, Span, printable
 
 
 def render(

@@ -10,7 +10,7 @@ from typing import Any
 from prose_runtime.check.bounds import Bounds, Range
 from prose_runtime.check.bounds_evaluate import NO_BOUND, Values, evaluate, names_in, number_text, text
 from prose_runtime.report.bounds_estimate import ANSWER_TOKENS, CHARACTERS_PER_TOKEN, Estimate
-from prose_runtime.report.text import printable, width
+from prose_runtime.text import printable, width
 
 _NOTHING = Values()
 

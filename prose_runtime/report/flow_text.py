@@ -7,8 +7,8 @@ from typing import Any
 
 from prose_runtime.check.flow_matrix import Entry, Matrix, Source
 from prose_runtime.check.invariants import Verdict
-from prose_runtime.report.text import printable, width
 from prose_runtime.text import Source as File
+from prose_runtime.text import printable, width
 
 _LEGEND = "D: the value, or what was made of it, is passed on. d: only from an earlier call or round.\n" + (
     "c: only whether it is called, or with which value, depends on it. ?: it may be so, through a spec that is called."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from prose_runtime.report.run_text import error_text
-from prose_runtime.report.text import printable
 from prose_runtime.runtime.testrun import Judgement, Outcome
+from prose_runtime.text import printable
 
 
 def outcome_text(outcome: Outcome, *, quiet: bool = False) -> str:

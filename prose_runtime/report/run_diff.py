@@ -11,7 +11,7 @@ from typing import Any
 
 from prose_runtime.journal import Journal
 from prose_runtime.journal.cassette import Entry, is_cassette, natural, read_cassette
-from prose_runtime.report.text import printable
+from prose_runtime.text import printable
 from prose_runtime.values import to_text
 
 _ASKED = ("target", "service", "inputs", "prompt")

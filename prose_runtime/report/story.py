@@ -168,6 +168,12 @@ def story_of(recorded: Recorded, sources: Sources) -> Story:
     )
 
 
+def note_of(step: str, answers: Mapping[str, Any]) -> str | None:
+    """The note from the person watching that the request of a step was given."""
+    kept = (answers.get(at) for at in note_steps(step))
+    return next((str(answer.value) for answer in kept if answer is not None), None)
+
+
 def timeline(trace: Iterable[Row]) -> dict[str, tuple[float, float | None]]:
     """For each step of a call when it started and ended, in seconds since 1970; None while it runs.
 
@@ -232,7 +238,7 @@ class _Teller:
             attempt=row.get("attempt", 1),
             start=start,
             end=end,
-            note=self._note(step),
+            note=note_of(step, self.recorded.answers),
         )
         self.turns[step] = turn
         self.events.append(turn)
@@ -279,10 +285,6 @@ class _Teller:
     def _place(self, row: Row) -> Place | None:
         where = row.get("where")
         return None if where is None else self.sources.place(where["file"], where["line"])
-
-    def _note(self, step: str) -> str | None:
-        kept = (self.recorded.answers.get(at) for at in note_steps(step))
-        return next((str(answer.value) for answer in kept if answer is not None), None)
 
     def _without_trace(self) -> None:
         """A run of an earlier version: its calls, then its conditions; nobody knows when."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 
 from prose_runtime.diagnostics import Diagnostic, Severity
 from prose_runtime.errors import UnreadableFile
-from prose_runtime.text import Source, Span
+from prose_runtime.text import Source, Span, printable, width
 
 _COLOURS: dict[str, str] = {"error": "1;31", "warning": "1;33", "info": "1;34", "help": "1;36", "bold": "1", "dim": "2"}
 
@@ -96,17 +95,3 @@ def _window(text: str, start: int, end: int) -> tuple[str, int, int]:
     shift = len(head) - first
     shown = head + text[first : first + _LONGEST] + tail
     return shown, start + shift, min(end + shift, len(shown))
-
-
-def printable(text: str) -> str:
-    """The text with control characters replaced, so that a file cannot steer the terminal."""
-    return "".join(" " if c == "\t" else "\N{REPLACEMENT CHARACTER}" if _controls(c) else c for c in text)
-
-
-def _controls(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs", "Cf") and character not in "\u200d\ufeff"
-
-
-def width(text: str) -> int:
-    """How many terminal cells a text takes: wide characters two, combining ones none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

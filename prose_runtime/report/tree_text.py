@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from prose_runtime.report.text import printable
+from prose_runtime.text import printable
 
 
 def tree_text(tree: Any) -> str:

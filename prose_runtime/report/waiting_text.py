@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from prose_runtime.services.dialogue import TEXT
 from prose_runtime.services.typed import hint
 
 
@@ -22,11 +23,17 @@ def waiting_text(waiting: Sequence[Mapping[str, Any]], run: str | None) -> list[
 
 
 def _address(question: Mapping[str, Any], waiting: Sequence[Mapping[str, Any]]) -> str:
-    """The text alone where only one waits, else with the target in front, or with the step where targets are alike."""
-    if len(waiting) == 1:
-        return "TEXT"
+    """The text alone where only one waits, else with the target in front, or with the step where targets are alike.
+
+    Where one of several words is to be chosen, the field that it goes into says so.
+    """
+    fields = (question["schema"] or {}).get("properties", {})
+    chosen = next((name for name, field in fields.items() if "enum" in field), None)
     alike = [other for other in waiting if other["target"] == question["target"]]
-    return f"{question['target'] if len(alike) == 1 else question['step']}=TEXT"
+    whose = "" if len(waiting) == 1 else question["target"] if len(alike) == 1 else question["step"]
+    if chosen is None or TEXT in fields:
+        return f"{whose}=TEXT" if whose else "TEXT"
+    return f"{whose}.{chosen}=WORD" if whose else f"{chosen}=WORD"
 
 
 def _needs(question: Mapping[str, Any]) -> list[str]:

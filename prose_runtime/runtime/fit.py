@@ -171,7 +171,8 @@ def _fit_option(given: Any, name: str, demand: Demand, options: list[Any], path:
 def _fit_text(reply: Any, demand: Demand, path: str) -> Fitted:
     """A reply that is no object: it stands for the fields that the program reads, if none of them is required.
 
-    Conditions that ask what the value says find it under ``text`` as well.
+    Conditions that ask what the value says find it under ``text`` as well; a field that only they mention gets it when
+    it is one of the words that are declared for that field.
     """
     if demand.required:
         missing = (f"{path}.{name}" if path else name for name in demand.fields if name in demand.required)
@@ -187,6 +188,10 @@ def _fit_text(reply: Any, demand: Demand, path: str) -> Fitted:
         part = _fit_field(said, name, demand, demand.fields[name], f"{path}.{name}")
         if not part.faults:
             value[name] = part.value
+    for name in demand.mentioned:
+        options = demand.hints.get(name, {}).get("enum")
+        if isinstance(options, list) and (option := _fit_option(said, name, demand, options, path).value) in options:
+            value[name] = option
     beside = (demand.whole or demand.mentioned) and TEXT not in demand.fields
     return Fitted({**value, TEXT: said} if beside else value)
 

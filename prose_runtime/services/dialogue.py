@@ -54,8 +54,22 @@ async def answer(channel: Channel, request: Request, question: str, *, freely: b
 
 
 def in_words_alone(said: str, fields: Mapping[str, Any], filled: Mapping[str, Any]) -> Any:
-    """An answer of words and fields. Words alone are a text: it stands for all fields that the program reads."""
+    """An answer of words and fields. Words alone are a text: it stands for all fields that the program reads.
+
+    Words that are one of the options of a field, and of no other, choose it: "continue" is the decision to continue.
+    """
+    filled = {**_chosen(said, {name: field for name, field in fields.items() if name not in filled}), **filled}
     return {TEXT: said, **filled} if filled or TEXT in fields else said
+
+
+def _chosen(said: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    found = {
+        name: option
+        for name, field in fields.items()
+        for option in field.get("enum") or ()
+        if option is not None and said.strip().casefold() == to_text(option).casefold()
+    }
+    return found if len(found) == 1 else {}
 
 
 def takes_words(schema: Mapping[str, Any]) -> bool:

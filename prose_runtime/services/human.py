@@ -73,8 +73,7 @@ class Terminal:
 
     def show(self, text: str) -> None:
         """Write to the person."""
-        sys.stderr.write(text)
-        sys.stderr.flush()
+        keyboard.show(text)
 
     async def tell(self, text: str) -> None:
         """Write a line to the person."""

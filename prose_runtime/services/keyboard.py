@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import textwrap
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 from weakref import WeakKeyDictionary
+
+from prose_runtime.text import printable, width
 
 
 class Display(Protocol):
@@ -60,6 +63,27 @@ def displayed(display: Display) -> Iterator[None]:
         displays.remove(display)
 
 
+def show(text: str) -> None:
+    """Write to the person: control characters are shown, not obeyed, and lines break between words."""
+    try:
+        columns = os.get_terminal_size(sys.stderr.fileno()).columns
+    except (OSError, ValueError):  # no terminal
+        columns = 0
+    sys.stderr.write("\n".join(_folded(printable(line), columns) for line in text.split("\n")))
+    sys.stderr.flush()
+
+
+def _folded(line: str, columns: int) -> str:
+    """A line in pieces that fit the terminal, with its indentation; one of 0 columns folds nothing."""
+    words = line.strip()
+    if not columns or width(line) <= columns or not words:
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    pieces = textwrap.wrap(words, columns, initial_indent=indent, subsequent_indent=indent, break_long_words=False,
+                           break_on_hyphens=False)  # fmt: skip
+    return "\n".join(pieces) + line[len(line.rstrip()) :]
+
+
 @asynccontextmanager
 async def turn(label: str = "") -> AsyncIterator[None]:
     """Have the terminal for a question; others that ask at the same time wait for their turn, in order.
@@ -69,8 +93,7 @@ async def turn(label: str = "") -> AsyncIterator[None]:
     keyboard = _keyboard()
     keyboard.queue.append(label)
     if keyboard.turn.locked():
-        sys.stderr.write(f"({label or 'another question'} waits too)\n")
-        sys.stderr.flush()
+        show(f"({label or 'another question'} waits too)\n")
     try:
         await keyboard.turn.acquire()
     finally:

@@ -110,7 +110,7 @@ class TelegramService:
         async with turn.hub.invitation(nonce) as comes:
             link = f"https://t.me/{await turn.hub.name()}?start={nonce}"
             async with keyboard.interruption():
-                _show(f"{role or 'the person'} joins by this link, which counts once: {link}\n")
+                keyboard.show(f"{role or 'the person'} joins by this link, which counts once: {link}\n")
             chat: int = await turn.until(comes, "nobody has come by the link")
             return chat
 
@@ -160,7 +160,7 @@ class _Turn:
         """Ask the person at the terminal; returns when they wait longer."""
         async with keyboard.turn(f"{self.request.label} on Telegram"):
             while True:
-                _show(f"\n{self.request.label}: {reason}. w: wait longer, s: skip this turn, t: take over: ")
+                keyboard.show(f"\n{self.request.label}: {reason}. w: wait longer, s: skip this turn, t: take over: ")
                 typed = await keyboard.line()
                 if typed is None:
                     raise paused(self.request, reason)
@@ -210,8 +210,3 @@ class _Chat:
         if isinstance(error, asyncio.CancelledError):
             return
         await asyncio.gather(self._turn.hub.say(self._chat, _CLOSED), return_exceptions=True)
-
-
-def _show(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,8 @@ def telegram() -> Iterator[FakeTelegram]:
         yield state
 
 
-def at(folder: Path, *words: str, **variables: str) -> Terminal:
-    return Terminal([prose(), *words], folder, columns=200, PROSE_DEFAULT="rehearsal", **variables)
+def at(folder: Path, *words: str, columns: int = 200, **variables: str) -> Terminal:
+    return Terminal([prose(), *words], folder, columns=columns, PROSE_DEFAULT="rehearsal", **variables)
 
 
 def recorded(folder: Path) -> Any:
@@ -78,6 +79,21 @@ def test_who_joins_is_briefed_once_and_answers_freely(folder: Path) -> None:
         assert terminal.end() == 0
     thesis = [call["output"] for call in recorded(folder)["calls"] if call["target"] == "thesis"]
     assert thesis == ["First line\nsecond line", "Again"]
+
+
+def test_what_another_role_says_cannot_steer_the_terminal_of_who_joins(folder: Path) -> None:
+    said = r"\033[2J\033]0;title\007hidden \u202e" + "of many words " * 20
+    command = [sys.executable, "-c", f"print('{said}')"]
+    (folder / "prose.yml").write_text(json.dumps({"services": {"evil": {"provider": "command", "command": command}}}))
+    with at(folder, *JOINED, "--thesis", "evil", "--join", "antithesis", "--rounds", "1", columns=50) as terminal:
+        question = terminal.wait_for("Your answer")
+        assert not [mark for mark in ("\033[2J", "\033]0;", "\u202e") if mark in question]
+        shown = question[question.index("You take part") :].splitlines()
+        assert any("\N{REPLACEMENT CHARACTER}[2J" in line for line in shown)
+        assert max(map(len, shown)) <= 50
+        assert set(" ".join(shown).partition("hidden")[2].partition("Your")[0].split()[1:]) == {"of", "many", "words"}
+        terminal.type("No\n\n")
+        assert terminal.end() == 0
 
 
 def test_two_turns_at_one_terminal_can_be_taken_in_either_order(folder: Path) -> None:

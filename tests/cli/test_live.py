@@ -21,10 +21,9 @@ from prose_runtime.events import (
     StepFinished,
     StepStarted,
 )
-from prose_runtime.report.text import width
 from prose_runtime.runtime.limits import Limits, Meter
 from prose_runtime.runtime.steering import Steering
-from prose_runtime.text import Where
+from prose_runtime.text import Where, width
 from prose_runtime.values import Usage
 
 AT = Where("s.prose.md", 12, 3)

@@ -197,6 +197,8 @@ def test_a_note_goes_to_the_next_call_of_the_chosen_slot_and_stays_there_when_re
     assert (done.exit, done.stdout) == (0, "done\n")
     told = [("mind the gap" in str(instructions)) for _, instructions in asked(folder)]
     assert told == [False, True, False, False]  # the third was cut off and asked again
+    exported = json.loads(run([prose(), "runs", "export", "last", "--format", "json"], folder, folder).stdout)
+    assert [call.get("note") for call in exported["calls"]] == [None, "mind the gap", None]
 
 
 @pytest.mark.parametrize("keys", [["\x03", "\x03"], ["\x03", "s\n"], ["\x03", "\x04"]])

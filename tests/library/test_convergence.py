@@ -231,8 +231,15 @@ def test_a_redirection_without_a_question_is_asked_for_again() -> None:
 
 @pytest.mark.parametrize("ruling", [{}, {"decision": None}, {"decision": "perhaps"}, "I do not know"])
 def test_an_unclear_word_never_lets_it_go_on(ruling: Any) -> None:
-    done = debate(1, ruling, bound=1)
-    assert done.targets == [*ROLES, "chair"]
+    done = debate(1, ruling, ruling, bound=1)
+    assert done.targets == [*ROLES, "chair", "chair"]
+    assert done.value["converged"] is False
+
+
+def test_an_unclear_word_does_not_end_it_before_it_is_asked_for_again() -> None:
+    done = debate(2, "I do not know", "continue", "perhaps", "Stop", bound=1)
+    assert done.targets == [*ROLES, "chair", "chair", *ROLES, "chair", "chair"]
+    assert done.value["rounds"] == 2
 
 
 SETTINGS = """services:
@@ -258,11 +265,14 @@ def test_without_a_person_it_pauses_and_never_runs_past_the_bound(tmp_path: Path
     assert [call["target"] for call in report["calls"]] == [*ROLES, *ROLES, "chair"]
     assert report["calls"][-1]["service"] == "human"
     do("resume", "last", code=5)
+    assert "--answer 'decision=WORD'" in run([prose(), "resume", "last"], tmp_path, home=tmp_path / "home").stderr
     report = do("resume", "last", "--answer", "decision=continue", "--answer", "rounds=1", code=5)
     assert len(report["emitted"]) == 3
+    report = do("resume", "last", "--answer", "Continue", code=5)
+    assert len(report["emitted"]) == 4
     report = do("resume", "last", "--answer", "stop", code=0)
-    assert [call["target"] for call in report["calls"]] == [*ROLES, *ROLES, "chair", *ROLES, "chair"]
-    assert (report["result"]["result"], report["result"]["rounds"]) == ("both", 3)
+    assert [call["target"] for call in report["calls"]] == [*ROLES, *ROLES, "chair", *ROLES, "chair", *ROLES, "chair"]
+    assert (report["result"]["result"], report["result"]["rounds"]) == ("both", 4)
 
 
 def test_the_service_named_human_answers_at_the_bound(tmp_path: Path) -> None:
