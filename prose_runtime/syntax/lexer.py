@@ -68,7 +68,7 @@ class Terminals:
             found = [
                 (terminal.name, self.matcher(terminal.name))
                 for terminal in self.tables.terminals
-                if terminal.name in row and terminal.name != "_NL" and terminal.first in ("", first)
+                if terminal.name in row and terminal.name != "_NL" and (first in terminal.first or not first.isascii())
             ]
             self._tried[state][first] = found
         return found

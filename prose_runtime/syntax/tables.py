@@ -24,11 +24,11 @@ END = "$END"
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """A kind of token: the pattern that it matches, and the one character that it can begin with when that is known."""
+    """A kind of token: the pattern that it matches, and the ASCII characters that it can begin with."""
 
     name: str
     pattern: str
-    first: str = ""
+    first: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +161,10 @@ def _tried_in_order(terminals: Any, ignored: set[str]) -> list[Any]:
 
 
 def _terminal(terminal: Any) -> tuple[str, str, str]:
+    from prose_runtime.syntax.beginnings import beginnings
+
     pattern = terminal.pattern.to_regexp()
-    value = terminal.pattern.value
-    word = terminal.pattern.type == "str" or (value[:2].isalpha() and "|" not in value.partition("(")[0])
-    return terminal.name, pattern, value[0] if word else ""
+    return terminal.name, pattern, "".join(sorted(beginnings(pattern)))
 
 
 def _rule(rule: Any) -> tuple[str, int, str, list[tuple[int, bool, int]], int, bool]:
