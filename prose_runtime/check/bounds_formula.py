@@ -421,8 +421,8 @@ def _added(term: Formula, element: Element, path: Path, values: list[Any]) -> Fo
     """The sum of one product over the elements of a known list; a measure of the elements needs no formula for each."""
     ((monomial, factor),) = term.terms
     found, power = next(iter(monomial), (None, 0))
-    if len(monomial) == power == 1 and isinstance(found, Number | Length | Characters) and found.path[0] == element:
-        steps = found.path[1:]
+    if len(monomial) == power == 1 and isinstance(found, Number | Length | Characters) and element in found.path:
+        steps = found.path[found.path.index(element) + 1 :]
         if not any(isinstance(step, Element) for step in steps):
             return constant(factor * sum(measured(type(found), values_at(value, steps), "max") for value in values))
     return _sum([(1, renamed(term, element, (*path, i))) for i in range(len(values))])
