@@ -131,6 +131,8 @@ def _raw(fixture: Fixture) -> Any:
             return _raw_inline(fixture.text)
         if fixture.block is not None:
             return fixture_values.read_yaml(fixture.block)
+        if not fixture.bullets:
+            raise UsageError(f"the fixture `{fixture.name}` says nothing", help=_HELP)
         return fixture_values.from_bullets(fixture.bullets, None)
     except BadValue as error:
         why = f": {error}" if str(error) else ""

@@ -35,8 +35,9 @@ class Below(NamedTuple):
 def read_fixtures(source: Source, section: Section, out: Collector) -> tuple[Fixture, ...]:
     """The Fixtures section."""
     found = []
+    loose = _loose(source, section, out)
     for bullet, entry in entries(source, section, out, "input, config item or slot"):
-        below = _below(source, bullet.rows)
+        below = _below(source, bullet.rows) or loose.get(bullet.span.start)
         found.append(
             Fixture(
                 span=bullet.span,
@@ -52,22 +53,42 @@ def read_fixtures(source: Source, section: Section, out: Collector) -> tuple[Fix
     return tuple(found)
 
 
-def read_expectations(source: Source, section: Section, *, negated: bool) -> tuple[Expectation, ...]:
+def read_expectations(source: Source, section: Section, out: Collector, *, negated: bool) -> tuple[Expectation, ...]:
     """The sentences of Expects or Expects Not; bullets below a bullet that only names an output speak of that."""
     found: list[Expectation] = []
+    loose = _loose(source, section, out)
     for bullet in section.bullets:
         if not says_none(bullet.text):
-            found += _expectations(source, bullet, _Above(), negated)
+            found += _expectations(source, bullet, _Above(block=loose.get(bullet.span.start)), negated)
     return tuple(found)
+
+
+def _loose(source: Source, section: Section, out: Collector) -> dict[int, Below]:
+    """Fences that stand below a bullet without being indented, by the offset of the bullet whose value they are."""
+    found: dict[int, Below] = {}
+    for fence in section.fences:
+        above = next((bullet for bullet in reversed(section.bullets) if bullet.span.end <= fence.span.start), None)
+        if above is None or above.rows or above.bullets or above.span.start in found or not above.text.endswith(":"):
+            opening = Span(fence.span.start, source.text.find("\n", fence.span.start, fence.span.end))
+            help_ = "write `- name:` above it, with nothing behind the colon, and indent the fence below"
+            out.warning("unread-bullet", opening, "this fence is the value of no bullet", help_)
+        else:
+            text = source.slice(fence.content).removesuffix("\n")
+            found[above.span.start] = Below(text, fence.label.lower())
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Above:
-    """What a bullet says to those below it: the output that is meant, and the beginning of the sentence about it."""
+    """What a bullet says to those below it: the output that is meant, and the beginning of the sentence about it.
+
+    ``block`` is a fence below it that is not indented.
+    """
 
     subject: _Subject | None = None
     text: str = ""
     claim: str = ""
+    block: Below | None = None
 
 
 class _Subject(NamedTuple):
@@ -81,7 +102,7 @@ def _expectations(source: Source, bullet: Bullet, above: _Above, negated: bool) 
     subject, claim = (None, whole) if above.claim else _split(whole)
     text, said = f"{above.text}{whole.text}", f"{above.claim}{claim.text}"
     subject = subject or above.subject
-    below = _below(source, bullet.rows)
+    below = _below(source, bullet.rows) or above.block
     if bullet.bullets and (not claim or claim.text.endswith(":")):
         head = _Above(subject, f"{text.removesuffix(':')}{' ' if claim else ': '}", _opening(said))
         for child in bullet.bullets:

@@ -182,7 +182,7 @@ def _test(source: Source, area: Area, out: Collector) -> dict[str, Any]:
     found = [
         expectation
         for section in area.all("expects", "expects not")
-        for expectation in read_expectations(source, section, negated=section.key == "expects not")
+        for expectation in read_expectations(source, section, out, negated=section.key == "expects not")
     ]
     return {"fixtures": read_fixtures(source, fixtures, out) if fixtures else (), "expectations": tuple(found)}
 

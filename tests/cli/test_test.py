@@ -331,6 +331,7 @@ def test_a_slot_takes_a_spec_beside_the_test(prose_test: Any) -> None:
         ("- `runner`: replies: 3", "replies"),
         ("- `runner`: [{delay: no, reply: x}]", "number of seconds"),
         ("- `runner`: {replies: [", "`runner` is no YAML"),
+        ("- `runner`:", "`runner` says nothing"),
     ],
 )
 def test_wrong_fixtures_are_told_with_their_place(fixtures: str, said: str, prose_test: Any) -> None:
@@ -339,6 +340,24 @@ def test_wrong_fixtures_are_told_with_their_place(fixtures: str, said: str, pros
     assert (shown.exit, shown.last) == (1, "0 passed, 1 failed")
     assert said in shown.out
     assert "a.test.prose.md:" in shown.out
+
+
+@pytest.mark.parametrize("indent", ["", "  "])
+def test_a_fence_below_a_bullet_is_its_value_however_it_is_indented(indent: str, prose_test: Any) -> None:
+    def fence(*lines: str) -> str:
+        return "\n\n" + "\n".join(indent + line for line in ("```yaml", *lines, "```")) + "\n"
+
+    given = f"- `runner`:{fence('replies: [one, two]')}\n- `legs`: 2\n\n- `baton`:{fence('torch')}"
+    relay("a", f"- `last`: equals:{fence('two')}\n- `last`: is `two`", given)
+    said = prose_test(".")
+    assert (said.exit, "value of no bullet" in said.err) == (0, False)
+
+
+def test_a_fence_that_is_the_value_of_nothing_is_told(prose_test: Any) -> None:
+    relay("a", "- `last`: is a text\n\n```\nmore\n```", "```\nmore\n```\n\n- `runner`: twice\n- `legs`: 2")
+    said = prose_test(".")
+    assert said.exit == 0
+    assert said.err.count("value of no bullet") == 2
 
 
 def test_a_missing_input_fails_the_test(prose_test: Any) -> None:
