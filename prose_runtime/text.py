@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
+
+_NO_BREAK = "\u00a0"
+_MARKER = re.compile(rf"^[ \t{_NO_BREAK}]*(?:[-*+]|\d{{1,9}}[.)]|\#{{1,6}})[ {_NO_BREAK}]", re.MULTILINE)
 
 
 class Span(NamedTuple):
@@ -48,7 +52,8 @@ class Source:
     """One file's text.
 
     ``raw`` is the file as decoded, without a byte order mark. ``text`` has the same length and is what parsers
-    read: the carriage return of a CRLF is a blank there and a lone one a newline, so that offsets stay exact.
+    read: the carriage return of a CRLF is a blank there and a lone one a newline, so that offsets stay exact. So is a
+    no-break blank before or behind the sign of a heading or bullet, which some keyboards write where a blank is meant.
     """
 
     path: str
@@ -56,7 +61,17 @@ class Source:
     text: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", self.raw.replace("\r\n", " \n").replace("\r", "\n"))
+        text = self.raw.replace("\r\n", " \n").replace("\r", "\n")
+        if _NO_BREAK in text:
+            text = _MARKER.sub(lambda match: match.group().replace(_NO_BREAK, " "), text)
+        object.__setattr__(self, "text", text)
+
+    def reading(self, text: str) -> Source:
+        """The same file with other characters, as many, for parsers to read."""
+        assert len(text) == len(self.text)
+        other = Source(self.path, self.raw)
+        object.__setattr__(other, "text", text)
+        return other
 
     @cached_property
     def line_starts(self) -> list[int]:

@@ -344,6 +344,15 @@ PROGRAM_PAGES: tuple[tuple[Rule, bool], ...] = (
         instead='emit "done"',
     ),
     page(
+        "printed-sign",
+        "warning",
+        "Blanks and quotes of printed text",
+        does="Reports no-break blanks and their like outside of strings, and strings in curly quotes. They are read.",
+        why="Other tools take them for letters.",
+        example="emit \u201cdone\u201d",
+        instead='emit "done"',
+    ),
+    page(
         "stray-colon",
         "warning",
         "A colon behind a call",

@@ -31,7 +31,7 @@ from prose_runtime.nodes import (
     Return,
 )
 from prose_runtime.records import dataclass
-from prose_runtime.syntax import conditions, grammar, layout, loose, messages, properties, splitting
+from prose_runtime.syntax import conditions, grammar, layout, loose, messages, properties, splitting, typography
 from prose_runtime.syntax.expressions import CALLS, Pair
 from prose_runtime.syntax.layout import Line
 from prose_runtime.syntax.outer import trimmed
@@ -70,6 +70,7 @@ def parse_block(source: Source, span: Span, out: Collector) -> Block:
     It never raises. A statement that cannot be read is an ``Invalid`` node with an error in ``out``, and reading goes
     on behind it. All spans are offsets of the file.
     """
+    source = typography.plain(source, span, out)
     return _Program(source, out).block(layout.read(source, span, out), span)
 
 

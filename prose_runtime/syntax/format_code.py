@@ -30,7 +30,7 @@ from prose_runtime.nodes import (
     Template,
     Unary,
 )
-from prose_runtime.syntax import layout
+from prose_runtime.syntax import layout, typography
 from prose_runtime.syntax.format_lines import COMMENT_GAP, STEP, LineWriter, Places
 from prose_runtime.syntax.layout import Line
 from prose_runtime.syntax.outer import hits
@@ -46,6 +46,7 @@ def format_code(source: Source, span: Span, block: Block) -> str:
 
     The source has no carriage returns, and the program no errors.
     """
+    source = typography.plain(source, span, Collector(source))
     lines = _flat(layout.read(source, span, Collector(source)), 0)
     return _CodeWriter(source, span, _places(source, block)).write(lines)
 

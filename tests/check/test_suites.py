@@ -47,7 +47,7 @@ def test_range_holds_what_the_message_names(case: Case, tmp_path: Path) -> None:
     for diagnostic in found_in(case, tmp_path):
         text = diagnostic.source.slice(diagnostic.span)
         named = re.search(r"`([^`]+)`", diagnostic.message)
-        assert text.strip() == text
+        assert text.strip() == text or diagnostic.code == "printed-sign"
         assert text, f"{diagnostic.code} at {diagnostic.where} has an empty range"
         assert named is None or named[1] in text, f"{diagnostic.code}: {diagnostic.message} at {text!r}"
 

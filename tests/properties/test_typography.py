@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -68,13 +69,56 @@ def test_the_kind_of_fence_does_not_matter(label: str) -> None:
     assert len(spec.body.statements) == 2
 
 
+PRINTED: dict[str, Callable[[str], str]] = {
+    "no-break spaces": lambda text: text.replace(" = ", "\xa0=\xa0").replace("if ", "if\xa0"),
+    "no-break indentation": lambda text: text.replace("\n  ", "\n\xa0\xa0"),
+    "wide spaces": lambda text: text.replace(" = ", "\u3000=\u2009"),
+    "curly quotes": lambda text: re.sub(r'"([^"\n]*)"', "\u201c\\1\u201d", text),
+    "low quotes": lambda text: re.sub(r'"([^"\n]*)"', "\u201e\\1\u201c", text),
+    "no-break markers": lambda text: text.replace("- ", "-\xa0").replace("### ", "###\xa0"),
+}
+PRINTABLE = """\
+---
+name: t
+kind: pattern
+---
+
+### Slots
+
+- `writer`: writes
+  - requires: topic
+
+### Delegation
+
+```prose
+let topic = "tides"
+if topic:
+  let draft = call writer
+    topic: topic
+  emit "one {topic} of two"
+return { draft, note: "done" }
+```
+"""
+
+
+@pytest.mark.parametrize("change", PRINTED.values(), ids=PRINTED.keys())
+def test_signs_of_printed_text_are_read_as_plain_ones(change: Callable[[str], str]) -> None:
+    spec, found = parse(Source("t.md", change(PRINTABLE)))
+    assert dump(spec) == dump(parse(Source("t.md", PRINTABLE))[0])
+    assert {d.severity for d in found} <= {"warning"}
+
+
 LINE = 1_000_000
 """Characters of a line that no editor shows."""
 
 
 @pytest.mark.parametrize("path", ["t.prose", "t.md"])
 @pytest.mark.parametrize(
-    "line", ["x" * LINE, "word " * (LINE // 5), f'emit "{"x" * LINE}"', "#" * LINE, "- " * (LINE // 2), "`" * LINE]
+    "line",
+    [
+        *("x" * LINE, "word " * (LINE // 5), f'emit "{"x" * LINE}"', "#" * LINE, "- " * (LINE // 2), "`" * LINE),
+        *("\u201c" + "x" * LINE, "\u201c" * (LINE // 3), "-" + "\xa0" * (LINE // 2), "x\xa0" * (LINE // 3)),
+    ],
 )
 def test_a_line_of_a_megabyte_is_read_at_once(path: str, line: str) -> None:
     text = (

@@ -37,7 +37,7 @@ def test_an_input_with_an_equals_sign() -> None:
         ("let x = a b", 11, ["`b`"]),
         ("return a +", 1, ["too early"]),
         ("return größe", 10, ["U+00F6"]),
-        ("return a\u00a0+ b", 9, ["U+00A0"]),
+        ("return a \u00a7 b", 10, ["U+00A7"]),
         ("emit @x", 6, ["`@`"]),
         ("Then ask the critic to review it.", 1, ["English", "call", "emit"]),
         ("let y = x.map(f)", 14, ["methods", "map", "len(xs)"]),
