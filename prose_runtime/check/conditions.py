@@ -141,7 +141,7 @@ def bearing(asked: str, hint: Mapping[str, object], declared: Collection[str]) -
     ``asked`` and ``hint`` are what ``asked_field`` gave.
     """
     if hint.get("type") == "string":
-        return next((name for name in declared if name in _VERDICT_FIELDS - _FREE_TEXT), None)
+        return next((name for name in declared if name in VERDICT_FIELDS - _FREE_TEXT), None)
     return next((name for name in declared if _flag(name, True, asked) is not None), None)
 
 
@@ -173,7 +173,7 @@ def stem(word: str) -> str:
 
 
 _SIDES = {stem(w): True for w in (*POSITIVE, "okay")} | {stem(w): False for w in (*NEGATIVE, "failure")}
-_VERDICT_FIELDS = frozenset(
+VERDICT_FIELDS = frozenset(
     "verdict decision status outcome action answer choice judgement judgment recommendation conclusion text".split()
 )
 
@@ -212,7 +212,7 @@ def _field_evidence(
         flag = _as_flag(content) if _flag(name, True, claim.word) is not None else content
         if isinstance(flag, bool):
             yield _flag(name, flag, claim.word)
-        elif isinstance(flag, str) and (name in _VERDICT_FIELDS or name in own):
+        elif isinstance(flag, str) and (name in VERDICT_FIELDS or name in own):
             word = one_word(flag)
             yield None if word is None else compare(claim.word, word, enumerations)
 

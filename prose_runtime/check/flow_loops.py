@@ -5,7 +5,7 @@ A loop is walked until another pass adds nothing. What is found on the way only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from prose_runtime.check.flow_values import (
     NO_LABELS,
     NOTHING,
     Cell,
+    Held,
     Label,
     Labels,
     State,
@@ -26,6 +27,7 @@ from prose_runtime.check.flow_values import (
     joined,
     merged,
 )
+from prose_runtime.check.flow_walk import ANYBODY, SESSION, Known, is_unit
 from prose_runtime.check.scope import published_names
 
 PASSES = 60
@@ -39,6 +41,10 @@ Passing = n.Repeat | n.ForEach | n.Loop
 
 class Walk(Statements):
     """The walk over a whole program."""
+
+    def __init__(self, known: Known):
+        super().__init__(known)
+        self.calling: dict[n.Node, frozenset[str]] = {}
 
     # loops
 
@@ -175,13 +181,45 @@ class Walk(Statements):
         """Iterations that do not see each other: one of them stands for all."""
         branch = state.copy()
         branch.control = merged(branch.control, control)
-        with self.alone() as called, self.frame(), self.at(node, 0):
+        with self.alone() as called, self.frame(), self.at(node, 0), self.beside([body]):
             for name, value in heads:
                 if name is not None:
                     self.bind(name, value, branch)
             value = self.body(body, branch)
         self.join(state, [branch], called)
         return self.gathered(node, value, control, state) if node in self.known.collected else NOTHING
+
+    @contextmanager
+    def beside(self, others: list[n.Node]) -> Iterator[None]:
+        """Walk a branch while others run, which may call roles of which something was known before."""
+        known = self.meanwhile
+        for other in others:
+            self.meanwhile |= self.may_call(other)
+        try:
+            yield
+        finally:
+            self.meanwhile = known
+
+    def may_call(self, part: n.Node) -> frozenset[str]:
+        """The roles that a part of the program, and the blocks that it calls, may call."""
+        if part not in self.calling:
+            self.calling[part] = frozenset()  # a block that calls itself finds this
+            self.calling[part] = frozenset(role for node in part.walk() for role in self.called_by(node))
+        return self.calling[part]
+
+    def called_by(self, node: n.Node) -> Iterable[str]:
+        """The roles that an expression itself may call."""
+        target = self.known.targets.get(node) if isinstance(node, n.Call) else None
+        name = node.block.id if isinstance(node, n.DoBlock) else target.name if target else ""
+        if isinstance(node, n.DoBlock) or (target is not None and target.kind == "block"):
+            return self.may_call(self.blocks[name]) if name in self.blocks else (ANYBODY,)
+        if isinstance(node, n.Call):
+            slot = target.slot if target is not None and target.kind == "reference" else None
+            plain = target is not None and target.kind != "reference" and not is_unit(target)
+            return (name,) if plain else (slot.name if slot is not None else ANYBODY,)
+        if isinstance(node, n.Session):
+            return (node.agent.id if node.agent else SESSION,)
+        return (ANYBODY,) if isinstance(node, n.Ask | n.Effect | n.Discretion) else ()
 
     @contextmanager
     def alone(self) -> Iterator[set[str]]:
@@ -206,16 +244,27 @@ class Walk(Statements):
         with self.alone() as called:
             for number, statement in enumerate(node.body.statements):
                 branch = state.copy()
-                with self.frame(), self.at(node, number):
+                others = [other for other in node.body.statements if other is not statement]
+                with self.frame(), self.at(node, number), self.beside(others):
                     values = joined(values, self.body(self.lone(statement), branch))
                 ends.append((statement, branch))
         self.join(state, [branch for _, branch in ends], called)
         for statement, branch in ends:
             for name in published_names(statement):
                 state.names[name.id] = branch.names.get(name.id, NOTHING)
+                state.held.pop(name.id, None)
+                held = branch.held.get(name.id)
+                if held is not None and self.is_sure(node, statement, held.role):
+                    state.held[name.id] = held
         if node not in self.known.collected:
             return NOTHING
         return values if node.options.mode == "first" else self.gathered(node, values, NO_LABELS, state)
+
+    def is_sure(self, node: n.Parallel, branch: n.Node, role: str) -> bool:
+        """Whether what a branch publishes is surely there at the join, and the latest answer of a role."""
+        others = [self.may_call(other) for other in node.body.statements if other is not branch]
+        alone = not any(role in roles or ANYBODY in roles for roles in others)
+        return alone and (node.options.mode, node.options.on_fail) == ("all", "fail-fast")
 
     def lone(self, statement: n.Node) -> n.Block:
         """A statement as a body of its own."""
@@ -242,16 +291,20 @@ class Walk(Statements):
     def stage(self, stage: n.Stage, element: Val, control: Labels, state: State) -> Val:
         """The body of one stage over all elements; ``reduce`` hands its value to the next one."""
         total, value = element, NOTHING
-        for _ in range(PASSES):
+        for number in range(PASSES):
             branch = state.copy()
             branch.control = merged(branch.control, control)
             names = [name.id for name in stage.names] or ["item"]
             branch.names.update(zip(names, (total, element), strict=False) if stage.names else [("item", element)])
-            with self.alone() as called, self.frame(), self.at(stage, 0):
-                value = self.body(stage.body, branch)
+            for name in names:
+                branch.held.pop(name, None)
+            others: list[n.Node] = [stage.body] if stage.kind == "pmap" else []
+            with self.alone() as called, self.frame(), self.at(stage, 0), self.beside(others):
+                value = joined(value, self.body(stage.body, branch))
             self.join(state, [branch], called)
-            wider = joined(total, value)
-            if stage.kind != "reduce" or (wider.data.keys(), wider.places) == (total.data.keys(), total.places):
+            wider = joined(total, value) if stage.kind == "reduce" else total
+            settled = (wider.data.keys(), wider.places) == (total.data.keys(), total.places)
+            if settled and (number or not called):
                 break
             total = wider
         return joined(total, value) if stage.kind == "reduce" else value
@@ -273,6 +326,7 @@ class Walk(Statements):
         inside = state.copy()
         inside.outer = dict(outer)
         inside.names = {**outer, **dict.fromkeys((p.id for p in definition.params), NOTHING), **given}
+        inside.held = self.handed_on(args, definition, state)
         self.active.append(name)
         with self.alone() as called, self.frame(), self.at(node, 0):
             value = self.body(definition.body, inside)
@@ -280,6 +334,18 @@ class Walk(Statements):
         state.called(called)
         state.take_in(inside)
         return value
+
+    def handed_on(self, args: tuple[n.Argument, ...], block: n.BlockDef, state: State) -> dict[str, Held]:
+        """The names in a block that surely hold an answer: parameters, and names from outside."""
+        free = iter([parameter.id for parameter in block.params])
+        names = {argument.name or next(free, ""): self.held(argument.value, state) for argument in args}
+        found = dict(state.held) if state.outer is None else {}
+        for name in (*names, *(parameter.id for parameter in block.params)):
+            held = names.get(name)
+            found.pop(name, None)
+            if held is not None:
+                found[name] = held
+        return found
 
     VISITS: ClassVar[dict[type[n.Node], Callable[[Any, Any, State], Val]]] = {
         **Statements.VISITS,

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
-from prose_runtime.check.flow_facts import facts_of
+from prose_runtime.check.flow_facts import facts_of, held_by
 from prose_runtime.check.flow_values import (
     EMPTY,
     NO_LABELS,
     NOTHING,
     Cell,
+    Held,
     Label,
     Labels,
     State,
@@ -123,24 +124,36 @@ class Statements(Expressions):
         target = node.target
         if state.dead:
             return NOTHING
-        if isinstance(target, n.Name):
-            self.bind(target, value, state)
-        elif isinstance(target, n.Destructure):
-            for name in target.names:
-                self.bind(name, state.field(value, name.id), state)
+        if isinstance(target, n.Name | n.Destructure):
+            held = self.held(node.value, state)
+            for name in target.names if isinstance(target, n.Destructure) else (target,):
+                part = state.field(value, name.id) if isinstance(target, n.Destructure) else value
+                self.bind(name, part, state)
+                if held is not None:
+                    state.held[name.id] = held._replace(field=name.id) if isinstance(target, n.Destructure) else held
         elif isinstance(target, n.MadeName):
             self.make_name(target, value, state)
         elif isinstance(target, n.Field):
+            state.held.clear()
             self.store(target.object, target.name, value, state)
         else:
+            state.held.clear()
             key = target.index
             text = key.parts[0] if isinstance(key, n.Template) and len(key.parts) == 1 else None
             self.store(target.object, text if isinstance(text, str) else None, value, state)
         return value
 
+    def held(self, expr: n.Expr, state: State) -> Held | None:
+        """The role whose latest answer, or part of it, an expression surely is."""
+        site = self.found.sites.get(expr) if isinstance(expr, n.Call | n.Session) else None
+        if site is None:
+            return held_by(expr, state)
+        return Held(site.roles[0]) if len(site.roles) == 1 and not site.unit else None
+
     def make_name(self, target: n.MadeName, value: Val, state: State) -> None:
         """``research_{trend} = E``: one of a family of names, all of which are taken for one."""
         family = target.pattern
+        state.held.clear()
         self.made.setdefault(family, re.compile(".+".join(map(re.escape, family.split("{}")))))
         made = Val(going_on(value.data, target.span), value.control, value.places).under(state.control)
         state.names[family] = joined(state.names.get(family, NOTHING), made)
@@ -165,6 +178,9 @@ class Statements(Expressions):
         value = self.value(node.value, state)
         if node.note is not None:
             value = joined(value, self.value(node.note, state))
+        changed = next((part for part in node.target.walk() if isinstance(part, n.Name)), None)
+        if changed is not None:
+            state.held.pop(changed.id, None)
         self.store(node.target, None, value, state)
         return NOTHING
 
@@ -295,7 +311,39 @@ class Statements(Expressions):
         return value
 
     def try_(self, node: n.Try, state: State) -> Val:
-        """``try``, ``catch``, ``finally``."""
+        """``try``, ``catch``, ``finally``: what comes last runs on every way out."""
+        if node.final is None:
+            return self.caught(node, state)
+        exits: list[list[Any]] = [self.returns[-1], *self.breaks[-1:], *self.continues[-1:]]
+        before = [len(found) for found in exits]
+        escaping: list[State] = []
+        self.catchers.append(escaping)
+        value = self.caught(node, state)
+        self.catchers.pop()
+        ways = [way for found, since in zip(exits, before, strict=True) for way in found[since:]]
+        leaving = [way[0] if isinstance(way, tuple) else way for way in ways]
+        self.finish(node, node.final, leaving, escaping)
+        if not state.dead:
+            with self.at(node, 2):
+                self.block(node.final, state)
+        return value
+
+    def finish(self, node: n.Try, final: n.Block, leaving: list[State], escaping: list[State]) -> None:
+        """``finally`` where control leaves a ``try``, or an error that nothing in it catches does."""
+        if not leaving and not escaping:
+            return
+        last = join_states([*leaving, *escaping])
+        if last.dead:
+            return
+        with self.at(node, 2):
+            self.block(final, last)
+        for state in leaving:
+            state.become(last.copy())
+        if escaping and self.catchers:
+            self.catchers[-1].append(last)
+
+    def caught(self, node: n.Try, state: State) -> Val:
+        """``try`` and ``catch``."""
         thrown: list[State] = []
         before = state.control
         if node.catch is not None:
@@ -312,12 +360,6 @@ class Statements(Expressions):
                 value = joined(value, self.block(node.catch.body, caught))
         ends = [state.copy(), caught] if thrown else [state.copy()]
         self.meet(state, ends, before, value)
-        if node.final is not None:
-            last = join_states([state, *thrown]) if state.dead else state
-            with self.at(node, 2):
-                self.block(node.final, last)
-            if not state.dead:
-                state.become(last)
         return value
 
     VISITS: ClassVar[dict[type[n.Node], Callable[[Any, Any, State], Val]]] = {

@@ -120,20 +120,31 @@ def joined_cells(one: Cell, other: Cell) -> Cell:
 
 
 class Fact(NamedTuple):
-    """What conditions say on the way to a point: a role's latest answer was a yes (1), a no (-1), or looked at (0)."""
+    """What conditions say on the way to a point: a role's latest answer was a yes (1), a no (-1), or looked at (0).
+
+    Not ``firm``: only that it was not the opposite, as what is missing is no refusal, and no approval either.
+    """
 
     role: str
     side: int
+    firm: bool = True
+
+
+class Held(NamedTuple):
+    """A role's latest answer, or the field of it of this name, which a variable surely holds."""
+
+    role: str
+    field: str | None = None
 
 
 class State:
     """Names and cells at a point of the program, the conditions it is under, and what they say of the roles.
 
     ``dead``: control does not get here. ``outer`` are the names that a block reads when it is called from here.
-    ``answered`` are the roles that may have been called before.
+    ``answered`` are the roles that may have been called before, ``held`` the names that surely hold an answer.
     """
 
-    __slots__ = ("answered", "cells", "control", "dead", "facts", "names", "outer")
+    __slots__ = ("answered", "cells", "control", "dead", "facts", "held", "names", "outer")
 
     def __init__(
         self,
@@ -150,18 +161,20 @@ class State:
         self.outer = outer
         self.dead = False
         self.answered: frozenset[str] = frozenset()
+        self.held: dict[str, Held] = {}
 
     def copy(self) -> State:
         """A state that can be changed on its own."""
         made = State(dict(self.names), dict(self.cells), self.control, self.facts, self.outer)
         made.dead = self.dead
         made.answered = self.answered
+        made.held = dict(self.held)
         return made
 
     def become(self, other: State) -> None:
         """Take over another state."""
         self.names, self.cells, self.control = other.names, other.cells, other.control
-        self.facts, self.dead, self.answered = other.facts, other.dead, other.answered
+        self.facts, self.dead, self.answered, self.held = other.facts, other.dead, other.answered, other.held
 
     # reading
 
@@ -260,6 +273,7 @@ class State:
             return
         self.answered |= names
         self.facts = frozenset(fact for fact in self.facts if fact.role not in names)
+        self.held = {name: held for name, held in self.held.items() if held.role not in names}
         self._flag(OLDER, names)
 
     def next_pass(self) -> None:
@@ -301,7 +315,7 @@ class State:
             place: ({name: _key(value) for name, value in cell.fields.items()}, _key(cell.items))
             for place, cell in self.cells.items()
         }
-        return names, cells, frozenset(self.control), self.facts
+        return names, cells, frozenset(self.control), self.facts, self.held
 
 
 def _key(value: Val) -> tuple[object, ...]:
@@ -333,4 +347,5 @@ def _join_into(made: State, state: State) -> None:
             cells[place] = cell if kept is None else joined_cells(kept, cell)
     made.control = merged(made.control, state.control)
     made.facts = made.facts & state.facts
+    made.held = {name: held for name, held in made.held.items() if state.held.get(name) == held}
     made.answered = made.answered | state.answered

@@ -16,8 +16,10 @@ from prose_runtime import nodes as n
 from prose_runtime.check.arguments import MODIFIERS
 from prose_runtime.check.conditions import Criterion, Wording, criterion, wording
 from prose_runtime.check.demand import values_named
+from prose_runtime.check.flow_facts import facts_of
 from prose_runtime.check.flow_values import (
     EMPTY,
+    FUZZY,
     NO_LABELS,
     NOTHING,
     OLDER,
@@ -29,6 +31,7 @@ from prose_runtime.check.flow_values import (
     Trace,
     Val,
     going_on,
+    join_states,
     joined,
     merged,
 )
@@ -43,10 +46,14 @@ SESSION = "session"
 PERSON = "human"
 """The role of a person whom the program asks."""
 
+ANYBODY = "*"
+"""Among the roles that a part of a program calls: which they are is open."""
+
 WHETHER = ""
 """Among what reaches a role: not an input, but on what it depended whether the role is called."""
 
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
+_ACTING = (n.Call, n.Session, n.Ask, n.Effect, n.Discretion, n.DoBlock)
 _TUNING = MODIFIERS - {"prompt"}
 
 
@@ -163,6 +170,7 @@ class Expressions:
         self.found = Findings()
         self.catchers: list[list[State]] = []
         self.called: set[str] = set()
+        self.meanwhile: frozenset[str] = frozenset()
         self.inside = 0
         self.path: list[Step] = []
         self.readings: dict[n.Clause, Reading] = {}
@@ -251,11 +259,11 @@ class Expressions:
     def binary(self, expr: n.Binary, state: State) -> Val:
         """``a or b`` and ``a + b`` may hand on a list or object; other operators compute."""
         left = self.value(expr.left, state)
-        with self.at(expr, 1):
-            right = self.value(expr.right, state)
         if expr.op in ("or", "and"):
             tested = state.deep(left)
-            return joined(left, right).under(merged(tested.data, tested.control))
+            control = merged(tested.data, tested.control)
+            return joined(left, self.arm(expr, 1, expr.right, control, state)).under(control)
+        right = self.value(expr.right, state)
         if expr.op == "+" and (left.places or right.places):
             elements = joined(state.element(left), state.element(right))
             made = state.make(expr, Cell({}, elements), not self.inside)
@@ -266,12 +274,25 @@ class Expressions:
         """``x if C else y``."""
         control = self.condition(expr.condition, state)
         other = state.copy()
-        with self.at(expr, 1):
-            one = self.value(expr.then, state)
-        with self.at(expr, 2):
-            two = self.value(expr.orelse, other)
-        state.take_in(other)
+        state.facts |= facts_of(expr.condition.test, True, self, state)
+        other.facts |= facts_of(expr.condition.test, False, self, other)
+        one = self.arm(expr, 1, expr.then, control, state)
+        two = self.arm(expr, 2, expr.orelse, control, other)
+        state.become(join_states([state, other]))
         return joined(one, two).under(control)
+
+    def arm(self, node: n.Expr, part: int, expr: n.Expr, control: Labels, state: State) -> Val:
+        """A part of an expression that is only reached under a condition; most make no call and change nothing."""
+        if not any(isinstance(inner, _ACTING) for inner in expr.walk()):
+            return self.value(expr, state)
+        inside = state.copy()
+        inside.control = merged(inside.control, control)
+        with self.at(node, part):
+            value = self.value(expr, inside)
+        before = state.control
+        state.become(join_states([state.copy(), inside]))
+        state.control = before
+        return value
 
     def function(self, expr: n.FunctionCall, state: State) -> Val:
         """``len(xs)``, ``join(xs, ", ")``."""
@@ -407,6 +428,7 @@ class Expressions:
     def bind(self, name: n.Name, value: Val, state: State) -> None:
         """Give a name its value."""
         state.names[name.id] = _placed(value, name.span).under(state.control)
+        state.held.pop(name.id, None)
 
     def call(self, expr: n.Call, state: State) -> Val:
         """``call x``: a role, a block, or a spec with calls of its own."""
@@ -466,7 +488,7 @@ class Expressions:
         site = self.site(node, roles, state)
         for name, value, span in args:
             deep = state.deep(value)
-            got = Val(going_on(deep.data, span), merged(deep.control, state.control))
+            got = Val(self.outdated(going_on(deep.data, span)), merged(deep.control, state.control))
             site.data.update(got.data)
             for role in roles:
                 self.found.receive(role, name, got)
@@ -477,14 +499,36 @@ class Expressions:
         given = {Label("output", role): Trace(_first_line(node, self.known.spec)) for role in roles}
         return Val(given, NO_LABELS, state.make(node, EMPTY, False).places) if roles else NOTHING
 
+    def outdated(self, labels: Labels) -> Labels:
+        """The same labels, and that they may be of earlier answers where a role is called in another branch as well."""
+        if not self.meanwhile:
+            return labels
+        late = {
+            label._replace(flags=label.flags | OLDER | FUZZY): trace
+            for label, trace in labels.items()
+            if label.kind == "output" and self.is_called_meanwhile(label.name)
+        }
+        return merged(labels, late)
+
+    def lasting(self, facts: frozenset[Fact]) -> frozenset[Fact]:
+        """The facts without what another branch may undo by calling the role again."""
+        if not self.meanwhile:
+            return facts
+        return frozenset(Fact(fact.role, 0) if self.is_called_meanwhile(fact.role) else fact for fact in facts)
+
+    def is_called_meanwhile(self, role: str) -> bool:
+        """Whether another branch, or another iteration, may be calling a role."""
+        return role in self.meanwhile or ANYBODY in self.meanwhile
+
     def site(self, node: n.Node, roles: Iterable[str], state: State) -> Site:
         """Note that control gets to a call."""
         known = self.found.sites.get(node)
         names = tuple(roles)
+        facts = self.lasting(state.facts)
         if known is None:
-            known = self.found.sites[node] = Site(node, names, state.facts)
+            known = self.found.sites[node] = Site(node, names, facts)
         else:
-            known.facts &= state.facts
+            known.facts &= facts
             known.roles = tuple(dict.fromkeys((*known.roles, *names)))
         known.control.update(state.control)
         known.paths.setdefault(tuple(self.path), len(self.found.sites))

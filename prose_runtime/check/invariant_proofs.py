@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from prose_runtime import nodes as n
 from prose_runtime.check.flow import WHETHER, Findings, flow_of, name_in_text
-from prose_runtime.check.flow_values import EARLIER, FUZZY, OLDER, Label, Labels, Trace
+from prose_runtime.check.flow_values import EARLIER, FUZZY, OLDER, Fact, Label, Labels, Trace
 from prose_runtime.check.invariant_claims import (
     Independent,
     NeverSees,
@@ -306,7 +306,7 @@ def _guarded(who: str, guard: str, side: int, ground: Ground) -> Ruling:
         span = site.node.span
         if guard in ground.lists or site.roles[0] != who:
             doubt = True
-        elif side in sides:
+        elif Fact(guard, side) in site.facts:
             continue
         elif -side in sides:
             how = f"{who} is called where {guard} has decided the other way"

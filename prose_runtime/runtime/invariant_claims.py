@@ -22,7 +22,7 @@ from prose_runtime.check.invariant_claims import (
     SeesOnly,
     Unaware,
 )
-from prose_runtime.runtime.invariants import SHORTEST, Called, Story, texts
+from prose_runtime.runtime.invariants import SHORTEST, Called, Story, is_beside, texts
 from prose_runtime.values import ServiceRef, number
 
 Outcome = tuple[Literal["held", "broken", "unchecked"], str]
@@ -168,10 +168,11 @@ def _only_if(claim: OnlyIf, story: Story) -> Outcome:
 def _guarded(who: str, guard: str, side: int, story: Story) -> Outcome:
     word = "approve" if side > 0 else "reject"
     for call in story.of(who):
-        answers = _before(call, guard, story)
-        if not answers:
+        before = _before(call, guard, story)
+        if not before:
             return "broken", f"{who} was called before {guard} had answered (step {call.step})"
-        said = verdict_of(Wording(guard, word), answers[-1].output)
+        answers = [answer for answer in before if not is_beside(answer.step, call.step)]
+        said = verdict_of(Wording(guard, word), answers[-1].output) if answers else None
         if said is None:
             return "unchecked", f"the answer of {guard} is no plain yes or no"
         if not said:

@@ -191,6 +191,20 @@ class Watch:
         return None
 
 
+_BRANCH = re.compile(r"(parallel[^/\[]*|pmap[^/\[]*)\[(\d+)\]")
+
+
+def is_beside(one: str, other: str) -> bool:
+    """Whether two steps are in different branches or iterations of something parallel, so that neither is known to
+    the other one.
+    """
+    for left, right in zip(one.split("/"), other.split("/"), strict=False):
+        if left != right:
+            first, second = _BRANCH.fullmatch(left), _BRANCH.fullmatch(right)
+            return first is not None and second is not None and first[1] == second[1]
+    return False
+
+
 def _is_guard(claim: Claim) -> bool:
     return isinstance(claim, OnlyIf)
 
