@@ -177,12 +177,14 @@ def _exactly(poly: Poly) -> Range:
 class Counted:
     """How often a role is called in a run that comes to its end.
 
-    ``sure`` is what a run surely comes to when roles never make it end early: above a bound, it refutes it.
+    ``sure`` is what a run comes to that roles never make end early, by the calls ``reached``: above a bound, it
+    refutes it.
     """
 
     low: Poly
     high: Poly
     sure: Poly
+    reached: tuple[Way, ...]
 
 
 class Counter:
@@ -198,12 +200,12 @@ class Counter:
 
     def count(self, ways: Sequence[Way], since: int = 0) -> Counted:
         """Count the calls at the end of some ways, from a step on."""
-        sure = ZERO
-        for way in ways:
-            if len(way.site.roles) == 1 or way.site.unit:
-                sure = plus(sure, self.surely(way.path, since))
-        alone = [way.path for way in ways if len(way.site.roles) == 1 or way.site.unit]
-        return Counted(self.low(alone, since), self.high([way.path for way in ways], since), sure)
+        single = [way for way in ways if len(way.site.roles) == 1 or way.site.unit]
+        made = {way: self.surely(way.path, since) for way in single}
+        reached = tuple(way for way, number in made.items() if number)
+        sure = _fold(plus, list(made.values()))
+        alone = [way.path for way in single]
+        return Counted(self.low(alone, since), self.high([way.path for way in ways], since), sure, reached)
 
     def factor(self, node: n.Node) -> Range:
         """How often the body of a loop runs."""
@@ -331,6 +333,8 @@ class Counter:
             node, part = path[at]
             if isinstance(node, n.If | n.Choice | n.Conditional | n.Binary) or (isinstance(node, n.Try) and part == 1):
                 return ZERO
+            if isinstance(node, n.Parallel) and node.options.mode != "all":
+                return ZERO
             if not self._is_open(path[: at + 1]):
                 return ZERO
             if is_loop(node):
@@ -342,7 +346,7 @@ class Counter:
 
     def _endless(self, loop: n.Loop) -> Poly:
         """The passes of a loop whose condition only roles decide: as many as they like."""
-        if loop.condition is not None and not self.findings.free.get(loop.condition, False):
+        if loop.condition is not None and not self._sways(loop.condition, loop):
             return ONE if loop.kind != "while" else ZERO
         return ENDLESS if loop.maximum is None else self.numbers.number(loop.maximum).low
 
@@ -364,7 +368,12 @@ class Counter:
         """Whether only roles decide on a jump."""
         forks = [node for node, _ in path[since:] if isinstance(node, n.If)]
         conditions = [branch.condition for fork in forks for branch in fork.branches]
-        return bool(conditions) and all(self.findings.free.get(condition, False) for condition in conditions)
+        return bool(conditions) and all(self._sways(condition, path[since][0]) for condition in conditions)
+
+    def _sways(self, condition: n.Condition, loop: n.Node) -> bool:
+        """Whether roles alone decide a condition; for a loop that has no bound it is enough that they may."""
+        free = self.findings.free.get(condition, "no")
+        return free == "surely" or (free == "maybe" and isinstance(loop, n.Loop) and loop.maximum is None)
 
 
 def _earlier(path: Path, prefix: Path) -> bool:

@@ -168,22 +168,25 @@ def order_fault(
 def _fault_of(
     way: Way, firsts: list[Way], each_round: bool, findings: Findings, runs: Callable[[n.Node], bool]
 ) -> Fault | None:
-    before = []
-    for other in firsts:
-        how = relation(other, way)
-        if how == "after":
-            return Fault("behind", way, other)
-        if how == "together":
-            return Fault("together", way, other)
-        if how == "before":
-            before.append(other)
-    if each_round and way.loops:
-        before = [other for other in before if way.loops[0] in other.loops]
-    if not before:
-        return Fault("without", way)
+    near = [other for other in firsts if not (each_round and way.loops) or way.loops[0] in other.loops]
+    how = {other: relation(other, way) for other in near}
+    before = [other for other in near if how[other] == "before"]
     if any(is_certain(other, len(shared(other.path, way.path)) + 1, findings, runs) for other in before):
         return None
+    before += [other for other in near if _in_earlier_pass(other, way, how[other], each_round)]
+    if not before:
+        beside = next((other for other in near if how[other] == "together"), None)
+        if beside is not None:
+            return Fault("unsure" if beside.number < way.number else "together", way, beside)
+        behind = next((other for other in near if how[other] == "after"), None)
+        return Fault("without" if behind is None else "behind", way, behind)
     return Fault("unsure", way, before[0])
+
+
+def _in_earlier_pass(other: Way, way: Way, how: Relation, each_round: bool) -> bool:
+    """Whether a call that excludes another, or comes behind it, may have been made in an earlier pass of a loop."""
+    common = [node for node, _ in shared(other.path, way.path) if is_loop(node)]
+    return how == "either" and bool(common[1:] if each_round else common)
 
 
 def roles_called(findings: Findings) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from prose_runtime import nodes as n
 from prose_runtime.check.arguments import MODIFIERS
@@ -57,6 +57,9 @@ _ACTING = (n.Call, n.Session, n.Ask, n.Effect, n.Discretion, n.DoBlock)
 _TUNING = MODIFIERS - {"prompt"}
 
 
+Freedom = Literal["no", "maybe", "surely"]
+_FREEDOMS: tuple[Freedom, ...] = ("no", "maybe", "surely")
+
 Step = tuple[n.Node, int]
 """A construct on the way to a node, and which of its parts the way goes through."""
 
@@ -93,7 +96,7 @@ class Findings:
         sites: The places of calls, by node.
         result: What the spec's result, or one of its fields, may be made of; the key of the whole is "".
         free: For each condition whether roles alone decide it: it looks at an answer, and at nothing that the program
-            counts.
+            counts. ``maybe``: what it looks at may also be something else than an answer.
         jumps: The ways to each ``return``, ``break``, ``continue`` and ``throw``.
         dead: Branches behind which control does not go on.
         opaque: Roles inside specs that the analysis cannot look into.
@@ -103,7 +106,7 @@ class Findings:
     received: dict[str, dict[str, Val]] = field(default_factory=dict)
     sites: dict[n.Node, Site] = field(default_factory=dict)
     result: dict[str, Val] = field(default_factory=dict)
-    free: dict[n.Node, bool] = field(default_factory=dict)
+    free: dict[n.Node, Freedom] = field(default_factory=dict)
     jumps: dict[Path, n.Node] = field(default_factory=dict)
     dead: dict[Step, bool] = field(default_factory=dict)
     opaque: set[str] = field(default_factory=set)
@@ -311,24 +314,32 @@ class Expressions:
     def condition(self, condition: n.Condition, state: State) -> Labels:
         """What a condition looks at, one place further."""
         labels = going_on(self.test(condition.test, state), condition.span)
-        self.found.free[condition] = self.is_free(condition.test, state)
+        known = self.found.free.get(condition, "surely")
+        self.found.free[condition] = min(known, self.freedom(condition.test, state), key=_FREEDOMS.index)
         return labels
 
-    def is_free(self, test: n.Test, state: State) -> bool:
+    def freedom(self, test: n.Test, state: State) -> Freedom:
         """Whether a condition looks at answers of roles, beside them at most at what comes from outside."""
         if isinstance(test, n.Junction):
-            return all(self.is_free(part, state) for part in test.parts)
+            return min((self.freedom(part, state) for part in test.parts), key=_FREEDOMS.index)
         assert isinstance(test, n.Clause)
         reading = self.reading(test)
         if reading.expr is None:
-            return True
-        given = False
+            return "surely"
+        given = swayed = False
+        sure = True
         for name in values_named(reading.expr):
             kinds = {label.kind for label in state.deep(state.names.get(name.id, NOTHING)).data}
-            given = given or "output" in kinds
+            held = state.held.get(name.id)
+            given = given or held is not None
+            swayed = swayed or "output" in kinds
             if not kinds or "counter" in kinds:
-                return False
-        return given
+                return "no"
+            sure = sure and (held is not None or "output" not in kinds)
+        if not swayed:
+            return "no"
+        sure = sure and given and not any(_is_always_there(part, state) for part in reading.expr.walk())
+        return "surely" if sure else "maybe"
 
     def test(self, test: n.Test, state: State) -> Labels:
         """What a condition or a part of it looks at."""
@@ -592,6 +603,12 @@ class Expressions:
 
 CAUGHT = "*caught"
 """Where a state keeps the error on its way to a ``catch``; no program can spell this name."""
+
+
+def _is_always_there(expr: n.Node, state: State) -> bool:
+    """Whether an expression asks if there is an answer at all, where a call surely gave one."""
+    asks = isinstance(expr, n.Predicate) and expr.op in ("present", "absent", "set", "null", "empty")
+    return asks and isinstance(expr, n.Predicate) and isinstance(expr.subject, n.Name) and expr.subject.id in state.held
 
 
 def is_unit(target: Target) -> bool:

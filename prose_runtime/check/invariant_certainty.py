@@ -16,7 +16,7 @@ from prose_runtime.check.rule import Facts
 from prose_runtime.text import Span
 
 _FORKS = (n.If, n.Choice, n.Conditional, n.Try)
-_LOOPS = (n.Repeat, n.ForEach, n.Loop)
+_LOOPS = (n.Repeat, n.ForEach, n.Loop, n.Pipeline)
 _JUMPS = (n.Return, n.Throw, n.Break, n.Continue)
 _ASKING = (n.Call, n.Session, n.Ask, n.Effect, n.Discretion)
 _INEXACT = (n.Conditional, n.Group, n.FunctionCall, n.DoBlock, n.MadeName, n.Pipeline)
@@ -24,12 +24,21 @@ _MANY = 400
 """Nodes that make a value, beyond which nobody follows by eye what a refutation says."""
 
 
-def doubt_of_way(facts: Facts, findings: Findings, places: Sequence[Span], *, data: bool) -> str | None:
+def doubt_of_way(
+    facts: Facts,
+    findings: Findings,
+    places: Sequence[Span],
+    *,
+    data: bool,
+    counted: bool = False,
+    decided: bool = True,
+) -> str | None:
     """Why it is not certain that a run gets to all places; None when it is.
 
-    ``data``: a value is passed on by the places, to the input that the last one is.
+    ``data``: a value is passed on by the places, to the input that the last one is. ``counted``: how often loops run
+    was looked at. ``decided``: roles have to decide which way is taken, not what the run is given.
     """
-    way = _Way(facts, findings)
+    way = _Way(facts, findings, counted=counted, decided=decided)
     reached = list(places)
     if data and places:
         made = way.made_by(places[-1])
@@ -42,8 +51,10 @@ def doubt_of_way(facts: Facts, findings: Findings, places: Sequence[Span], *, da
 class _Way:
     """The parts of one program that decide where control goes."""
 
-    def __init__(self, facts: Facts, findings: Findings):
+    def __init__(self, facts: Facts, findings: Findings, *, counted: bool, decided: bool):
         self.facts = facts
+        self.counted = counted
+        self.decided = decided
         self.findings = findings
         body = facts.spec.body
         self.body = n.everything(body) if body else ()
@@ -88,9 +99,9 @@ class _Way:
         conditions = [condition for node in decisions for condition in _conditions(node)]
         if any(isinstance(node, n.Conditional) for node in decisions) or any(map(self.in_block, places)):
             return "it depends on how the program gets there"
-        if any(not self.may_run(node, places) for node in self.body if isinstance(node, _LOOPS)):
+        if not self.counted and any(not self.may_run(node, places) for node in self.body if isinstance(node, _LOOPS)):
             return "it depends on how often a loop runs"
-        if not all(self.findings.free.get(condition, False) for condition in conditions):
+        if self.decided and not all(self.findings.free.get(one) == "surely" for one in conditions):
             return "it depends on a condition that roles alone do not decide"
         return None if len(decisions) <= 1 or self.apart(conditions) else "it depends on several conditions at once"
 
@@ -106,13 +117,13 @@ class _Way:
 
     def may_run(self, loop: n.Node, places: list[Span]) -> bool:
         """Whether nothing keeps a loop that holds a place from making passes enough."""
-        body: Any = loop.body if isinstance(loop, _LOOPS) else None
-        if not any(body.span.covers(span) for span in places):
+        loops: tuple[Any, ...] = loop.stages if isinstance(loop, n.Pipeline) else (loop,)
+        if not any(part.body.span.covers(span) for part in loops for span in places):
             return True
         if isinstance(loop, n.Repeat):
             return self.is_given(loop.count) or _at_least_two(loop.count)
-        if isinstance(loop, n.ForEach):
-            source = loop.iterable
+        if isinstance(loop, n.ForEach | n.Pipeline):
+            source = loop.iterable if isinstance(loop, n.ForEach) else loop.source
             return self.is_given(source) or (isinstance(source, n.ListExpr) and len(source.items) > 1)
         return isinstance(loop, n.Loop) and (
             loop.maximum is None or _at_least_two(loop.maximum) or self.is_given(loop.maximum)

@@ -73,11 +73,15 @@ class OnlyIf(NamedTuple):
 
 
 class Order(NamedTuple):
-    """``first`` is called before ``then``, in every round where both are called in one."""
+    """Before each call of ``then``, in its round with ``each_round``, one of ``first`` is made.
+
+    ``over``: all calls of ``first`` are made before one of ``then``; there may be none.
+    """
 
     first: tuple[str, ...]
     then: tuple[str, ...]
     each_round: bool = False
+    over: bool = False
 
 
 class InOrder(NamedTuple):

@@ -346,7 +346,11 @@ def _only_if_not(match: re.Match[str]) -> Found:
 
 
 def _ordered(match: re.Match[str], first: str, then: str) -> Order:
-    return Order(_roles(match[first]), _roles(match[then]), match["round"] is not None)
+    over = _CALLS_OF.search(match[first]) is not None
+    return Order(_roles(match[first]), _roles(match[then]), match["round"] is not None, over)
+
+
+_CALLS_OF = re.compile(r"\b(?:all|each|every|any) (?:of )?calls? of\b")
 
 
 def _after(match: re.Match[str]) -> Found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from prose_runtime import nodes as n
@@ -22,8 +22,10 @@ from prose_runtime.check.flow_counts import (
 from prose_runtime.check.flow_order import (
     Way,
     inside_units,
+    is_loop,
     is_sequential,
     order_fault,
+    relation,
     roles_called,
     shared,
     ways,
@@ -40,55 +42,52 @@ from prose_runtime.text import Span
 def order(claim: Order, ground: Ground) -> Ruling:
     """One role is called before another."""
     pairs = [(first, then) for first in claim.first for then in claim.then if first != then]
-    return worst([_ordered(first, then, claim.each_round, ground) for first, then in pairs])
+    return worst([_ordered(first, then, claim, ground) for first, then in pairs])
 
 
-def _ordered(first: str, then: str, each_round: bool, ground: Ground) -> Ruling:
+def _ordered(first: str, then: str, claim: Order, ground: Ground) -> Ruling:
     if inside_units(ground.findings, first) or inside_units(ground.findings, then):
         return Ruling("open", f"{first} and {then} are called inside a spec")
     if not ways(ground.findings, then):
         return Ruling("proved", f"{then} is never called")
-    if not ways(ground.findings, first):
-        return Ruling("refuted", f"{first} is never called")
-    fault = order_fault(ground.findings, first, then, each_round, _makes_a_pass(ground))
+    if claim.over:
+        return _over(first, then, claim.each_round, ground)
+    fault = order_fault(ground.findings, first, then, claim.each_round, _makes_a_pass(ground))
     if fault is None:
-        where = " in every round" if each_round else ""
+        where = " in every round" if claim.each_round else ""
         return Ruling("proved", f"each call of {then} comes after one of {first}{where}")
     if fault.kind == "unsure":
         return Ruling("open", f"it depends on a condition whether {first} is called before {then}")
     words = {
-        "behind": f"{first} is called after {then}",
+        "behind": f"{first} is only called after {then}",
         "together": f"{first} and {then} are called at the same time",
         "without": f"{then} is called without {first} before it",
     }
+    if not ways(ground.findings, first):
+        words["without"] = f"{first} is never called"
     late = [(_line(fault.late, ground), f"{first} is called here")] if fault.late else []
     return Ruling("refuted", words[fault.kind], ((_line(fault.early, ground), f"{then} is called here"), *late))
 
 
+def _over(first: str, then: str, each_round: bool, ground: Ground) -> Ruling:
+    """Whether no call of a role comes after one of another."""
+    for way in ways(ground.findings, then):
+        for other in ways(ground.findings, first):
+            common = [node for node, _ in shared(way.path, other.path) if is_loop(node)]
+            again = common[1:] if each_round and common and is_sequential(common[0]) else common
+            how = relation(other, way)
+            if how == "after" and not common:
+                places = ((_line(way, ground), f"{then} is called here"), (_line(other, ground), f"{first} afterwards"))
+                return Ruling("refuted", f"{first} is called after {then}", places)
+            if how not in ("before", "either") or again:
+                return Ruling("open", f"{first} may be called after {then}")
+    return Ruling("proved", f"no call of {first} comes after one of {then}")
+
+
 def _makes_a_pass(ground: Ground) -> Callable[[n.Node], bool]:
-    """Tells whether a loop makes a pass: one over what is given to the run does when there is something to do."""
+    """Tells whether a loop surely makes a pass: what is given to the run may be nothing, or empty."""
     numbers = Numbers(ground.facts.scopes)
-
-    def runs(loop: n.Node) -> bool:
-        if any(factor > 0 for factor in numbers.passes(loop).low.values()):
-            return True
-        source = loop.count if isinstance(loop, n.Repeat) else loop.iterable if isinstance(loop, n.ForEach) else None
-        return source is not None and _is_given(source, ground, 4)
-
-    return runs
-
-
-def _is_given(expr: n.Expr, ground: Ground, depth: int) -> bool:
-    """Whether a value is an input or config item, or a part of one."""
-    while isinstance(expr, n.Field):
-        expr = expr.object
-    frame = ground.facts.scopes.frames.get(expr) if isinstance(expr, n.Name) else None
-    if frame is None or not isinstance(expr, n.Name) or not depth:
-        return False
-    loops = [binding.node for binding in frame.lookup(expr.id)]
-    if not loops:
-        return expr.id in ground.facts.scopes.inputs or any(item.name == expr.id for item in ground.spec.config)
-    return all(isinstance(loop, n.ForEach) and _is_given(loop.iterable, ground, depth - 1) for loop in loops)
+    return lambda loop: numbers.passes(loop).low.get((), 0) > 0
 
 
 def _line(way: Way, ground: Ground) -> Span:
@@ -179,11 +178,16 @@ def _compared(role: str, counted: Counted, claim: Count, ground: Ground, found: 
         number = counted.high if claim.kind != "at least" else counted.low
         return Ruling("proved", f"{role} is called {kind}{_times(number)}{where}")
     defaults = _defaults(ground)
-    places = tuple((_line(way, ground), "a call is made here") for way in dict.fromkeys(found))
+
+    def places(reached: Iterable[Way]) -> tuple[tuple[Span, str], ...]:
+        return tuple((_line(way, ground), "a call is made here") for way in dict.fromkeys(reached))
+
     if claim.kind != "at least" and _exceeds(counted.sure, bound, defaults):
-        return Ruling("refuted", f"{role} can be called {_times(counted.sure)}{where}", places)
+        how = f"{role} can be called {_times(counted.sure)}{where}"
+        return Ruling("refuted", how, places(counted.reached), certain=ENDLESS[()] in counted.sure.values())
     if claim.kind != "at most" and _exceeds(bound, counted.high, defaults):
-        return Ruling("refuted", f"{role} is called at most {_times(counted.high)}{where}", places)
+        how = f"{role} is called at most {_times(counted.high)}{where}"
+        return Ruling("refuted", how, places(found), certain=True)
     return Ruling("open", f"how often {role} is called depends on the run")
 
 
@@ -376,11 +380,22 @@ def grows(claim: Grows, ground: Ground) -> Ruling:
             return Ruling("refuted", f"{name} is set anew", ((_binding_line(binding, ground), "it is set anew here"),))
     if any(not isinstance(binding.node, n.Bind) for binding in frame.bindings[name]) or _published(name, ground):
         return Ruling("unsure", f"{name} is bound in more ways than by assignment")
+    if _set_twice(name, frame.bindings[name], ground):
+        return Ruling("unsure", f"what {name} held before may not be in what it is set to")
     for node in ground.facts.all(n.Bind):
         inside = isinstance(node.target, n.Index | n.Field) and _root(node.target) == name
         if inside and claim.strict:
             return Ruling("refuted", f"an entry of {name} is replaced", ((node.target.span, "it is replaced here"),))
     return Ruling("proved", f"{name} is only added to")
+
+
+def _set_twice(name: str, bindings: list[Binding], ground: Ground) -> bool:
+    """Whether a name may be set to another list after one that was not empty."""
+    plain = [binding for binding in bindings if not _only_adds(binding, name)]
+    filled = [b for b in plain if not (isinstance(b.value, n.ListExpr) and not b.value.items)]
+    loops = ground.facts.all(n.Repeat, n.ForEach, n.Loop, n.BlockDef, n.Pipeline)
+    again = any(loop.span.covers(one.span) for loop in loops for one in filled)
+    return again or any(one.span.start < other.span.start for one in filled for other in plain)
 
 
 def _published(name: str, ground: Ground) -> bool:

@@ -28,11 +28,15 @@ Status = Literal["proved", "refuted", "open", "unsure"]
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What can be said of a claim before a run: ``how`` is a short sentence, ``places`` show it."""
+    """What can be said of a claim before a run: ``how`` is a short sentence, ``places`` show it.
+
+    ``certain``: no way through the program is needed for it, as every run to the end breaks the claim.
+    """
 
     status: Status
     how: str
     places: tuple[tuple[Span, str], ...] = ()
+    certain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +377,9 @@ def worst(rulings: list[Ruling]) -> Ruling:
         return Ruling("unsure", "there is nothing that it is about")
     ruling = min(rulings, key=lambda one: _ORDER.index(one.status))
     hows = list(dict.fromkeys(one.how for one in rulings if one.status == ruling.status))
-    return Ruling(ruling.status, "; ".join(hows[:3]) + ("; ..." if len(hows) > 3 else ""), ruling.places)
+    return Ruling(
+        ruling.status, "; ".join(hows[:3]) + ("; ..." if len(hows) > 3 else ""), ruling.places, ruling.certain
+    )
 
 
 Prove = Callable[[Any, Ground], Ruling]

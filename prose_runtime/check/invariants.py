@@ -7,11 +7,21 @@ from typing import Literal
 from prose_runtime import nodes as n
 from prose_runtime.check.flow import too_large
 from prose_runtime.check.invariant_certainty import doubt_of_way
-from prose_runtime.check.invariant_claims import Claim, Count, Grows, Independent, NeverSees, Rounds, SeesOnly, Unaware
+from prose_runtime.check.invariant_claims import (
+    Claim,
+    Count,
+    Grows,
+    Independent,
+    NeverSees,
+    Rounds,
+    SameInputs,
+    SeesOnly,
+    Unaware,
+)
 from prose_runtime.check.invariant_doubts import doubt
 from prose_runtime.check.invariant_forms import read
 from prose_runtime.check.invariant_order import CALLS
-from prose_runtime.check.invariant_proofs import SIGHT, Ground, Ruling
+from prose_runtime.check.invariant_proofs import SIGHT, Ground, Ruling, Status
 from prose_runtime.check.invariant_words import Vocabulary
 from prose_runtime.check.rule import Facts
 from prose_runtime.check.scope import required_names
@@ -79,11 +89,16 @@ def _verdict(invariant: n.Invariant, words: Vocabulary, ground: Ground) -> Verdi
 def _ruled(claim: Claim, ground: Ground) -> Ruling:
     prove = SIGHT.get(type(claim)) or CALLS[type(claim)]
     ruling = prove(claim, ground)
-    if ruling.status != "refuted" or not ruling.places or isinstance(claim, Count | Rounds | Grows):
+    if ruling.status != "refuted" or ruling.certain or not ruling.places:
         return ruling
-    data = isinstance(claim, NeverSees | SeesOnly | Independent | Unaware)
-    why = doubt_of_way(ground.facts, ground.findings, [span for span, _ in ruling.places], data=data)
-    return ruling if why is None else Ruling("open", f"{ruling.how}, but {why}", ruling.places)
+    data = isinstance(claim, NeverSees | SeesOnly | Independent | Unaware | SameInputs)
+    spans = [span for span, _ in ruling.places]
+    counted, decided = isinstance(claim, Count | Rounds), not isinstance(claim, Grows)
+    why = doubt_of_way(ground.facts, ground.findings, spans, data=data, counted=counted, decided=decided)
+    if why is None:
+        return ruling
+    status: Status = "unsure" if isinstance(claim, Rounds | Grows) else "open"
+    return Ruling(status, f"{ruling.how}, but {why}", ruling.places)
 
 
 def _summed(invariant: n.Invariant, rulings: list[tuple[Claim, Ruling]]) -> Verdict:

@@ -182,7 +182,19 @@ def _guarded(who: str, guard: str, side: int, story: Story) -> Outcome:
 
 def _order(claim: Order, story: Story) -> Outcome:
     pairs = [(first, then) for first in claim.first for then in claim.then if first != then]
-    return _all(_ordered(first, then, claim.each_round, story) for first, then in pairs)
+    check = _over if claim.over else _ordered
+    return _all(check(first, then, claim.each_round, story) for first, then in pairs)
+
+
+def _over(first: str, then: str, each_round: bool, story: Story) -> Outcome:
+    """Whether no call of a role comes after one of another."""
+    since: list[Called] = []
+    for call in story.calls:
+        if call.role == then:
+            since.append(call)
+        elif call.role == first and any(not each_round or one.round == call.round for one in since):
+            return "broken", f"{first} was called after {then} (step {call.step})"
+    return "held", f"no call of {first} came after one of {then}"
 
 
 def _ordered(first: str, then: str, each_round: bool, story: Story) -> Outcome:

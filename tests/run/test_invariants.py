@@ -218,3 +218,32 @@ def test_within_a_round(tmp_path: Path) -> None:
     path = pattern(tmp_path, body, slots="a b", extra=claims(*sentences))
     result = play(path, {"a": script(LONG, LONG), "b": script("b's long answer one", "b's long answer two")})
     assert statuses(result) == ["proved", "proved"]
+
+
+def test_a_guard_counts_in_its_own_branch(tmp_path: Path) -> None:
+    body = """
+        parallel for item, place in [1, 2]:
+          let v = call a(x: item)
+          if place == 1:
+            sleep 0.05s
+          if v.approved:
+            call b(x: item)
+        return 1
+    """
+    path = pattern(tmp_path, textwrap.dedent(body), slots="a b", extra=claims("`b` runs only when `a` approves."))
+
+    async def picky(request: Any) -> Any:
+        await asyncio.sleep(0.02 if request.inputs["x"] == 1 else 0.0)
+        return {"approved": request.inputs["x"] == 2}
+
+    result = play(path, {"a": picky, "b": script("y")})
+    assert (result.error, statuses(result)) == (None, ["held"])
+
+
+def test_all_calls_of_a_role_before_another(tmp_path: Path) -> None:
+    body = "for x in xs:\n  if x == 2:\n    call b\n  call a\nreturn 1"
+    claim = "`b` is called after all calls of `a`."
+    path = pattern(tmp_path, body, slots="a b", rows="xs: integer[]", extra=claims(claim))
+    late = play(path, {"a": script("x", repeat=True), "b": script("y")}, inputs={"xs": [1, 2]})
+    assert statuses(late) == ["broken"]
+    assert statuses(play(path, {"a": script("x", repeat=True), "b": script("y")}, inputs={"xs": [1]})) == ["held"]
