@@ -13,9 +13,10 @@ from collections.abc import Mapping
 
 from prose_runtime import nodes as n
 from prose_runtime.check.collect import collected
+from prose_runtime.check.flow_findings import WHETHER, Findings
 from prose_runtime.check.flow_loops import Walk
 from prose_runtime.check.flow_units import Composed
-from prose_runtime.check.flow_walk import SESSION, WHETHER, Findings, Known
+from prose_runtime.check.flow_walk import SESSION, Known
 from prose_runtime.check.project import Project
 from prose_runtime.check.resolve import Resolution, resolve
 

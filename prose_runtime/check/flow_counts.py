@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf, prod
 
 from prose_runtime import nodes as n
+from prose_runtime.check.flow_findings import Findings, Path, Step
 from prose_runtime.check.flow_order import Way, is_loop, is_sequential
-from prose_runtime.check.flow_walk import Findings, Path, Step
 from prose_runtime.check.invariant_claims import Terms
 from prose_runtime.check.scope import Scopes
 from prose_runtime.records import dataclass

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from prose_runtime import nodes as n
+from prose_runtime.check.flow_findings import WHETHER, Findings
 from prose_runtime.check.flow_values import EARLIER, FUZZY, OLDER, Label, Labels, Trace, Val
-from prose_runtime.check.flow_walk import WHETHER, Findings
 from prose_runtime.records import dataclass
 
 RESULT = "result"

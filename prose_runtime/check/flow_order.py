@@ -1,4 +1,4 @@
-"""Which calls come before which: read off the ways from the program's body to them (``flow_walk.Path``)."""
+"""Which calls come before which: read off the ways from the program's body to them (``flow_findings.Path``)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from prose_runtime import nodes as n
-from prose_runtime.check.flow_walk import Findings, Path, Site, Step
+from prose_runtime.check.flow_findings import Findings, Path, Site, Step
 from prose_runtime.records import dataclass
 
 Relation = Literal["before", "after", "either", "together"]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
 from prose_runtime.check.flow_facts import facts_of, held_by
+from prose_runtime.check.flow_findings import WHETHER, Findings
 from prose_runtime.check.flow_values import (
     EMPTY,
     NO_LABELS,
@@ -24,7 +25,7 @@ from prose_runtime.check.flow_values import (
     joined,
     merged,
 )
-from prose_runtime.check.flow_walk import CAUGHT, WHETHER, Expressions, Findings, Known
+from prose_runtime.check.flow_walk import CAUGHT, Expressions, Known
 
 Given = list[tuple[State, Val]]
 """The states in which ``return`` leaves a body, and its values."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from prose_runtime import nodes as n
+from prose_runtime.check.flow_findings import WHETHER, Findings
 from prose_runtime.check.flow_values import FUZZY, NO_LABELS, NOTHING, Label, Labels, Trace, Val, joined, merged
-from prose_runtime.check.flow_walk import WHETHER, Findings, Known, Outcome, Units
+from prose_runtime.check.flow_walk import Known, Outcome, Units
 from prose_runtime.check.tables import Target
 from prose_runtime.records import dataclass
 from prose_runtime.text import Span

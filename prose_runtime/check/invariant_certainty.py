@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from prose_runtime import nodes as n
-from prose_runtime.check.flow_walk import Findings
+from prose_runtime.check.flow_findings import Findings
 from prose_runtime.check.rule import Facts
 from prose_runtime.text import Span
 

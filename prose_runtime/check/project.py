@@ -22,7 +22,7 @@ from prose_runtime.syntax.names import KINDS, RETIRED_KINDS
 from prose_runtime.syntax.parse import parse, read_source
 
 if TYPE_CHECKING:
-    from prose_runtime.check.flow_walk import Findings
+    from prose_runtime.check.flow_findings import Findings
     from prose_runtime.check.invariants import Verdict
     from prose_runtime.check.subjects import Subject
 
