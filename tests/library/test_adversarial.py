@@ -310,6 +310,19 @@ def test_the_transcript_has_its_headings_and_marks() -> None:
     assert all(name in section(text, "Opening") for name in ("pro-1", "contra-1", "judge-1", "moderator-1"))
 
 
+@pytest.mark.parametrize("best", ["the_one", "the_other", "both", "neither", "none_of_these"])
+def test_the_transcript_marks_the_best_of_the_five_answers(best: str) -> None:
+    verdict = section(debate({**TETRALEMMA, "best": best}, mode="tetralemma").value["transcript"], "Judge's Verdict")
+    chosen = verdict.rpartition("→ ")[2].strip()
+    assert f"- {chosen} {TETRALEMMA[best]}\n" in verdict
+
+
+def test_the_transcript_names_the_winner() -> None:
+    assert "→ 🟢 **pro-1**" in debate().value["transcript"]
+    assert "→ 🔴 **contra-1**" in debate(against()).value["transcript"]
+    assert "→" not in debate(BINARY, against(), swap=True).value["transcript"]
+
+
 def test_nothing_is_in_another_language_than_what_was_said() -> None:
     text = debate().value["transcript"]
     said = [*(turn["argument"] for turn in WHOLE), *INTRO.values(), *ENDING.values(), *BINARY["reasons"]]
