@@ -54,8 +54,14 @@ def _named(node: n.Node, facts: Facts) -> Iterator[tuple[str, Span]]:
     arguments: tuple[n.Argument, ...] = getattr(node, "args", ())
     for argument in arguments:
         name = argument.name if argument.name is not None else next(free, None)
-        if name is not None:
+        if name is not None and not _from_arrow(argument):
             yield name, argument.name_span or argument.span
+
+
+def _from_arrow(argument: n.Argument) -> bool:
+    """Whether this is the context that the left of an arrow gives, which joins the one that is written."""
+    span = argument.name_span
+    return argument.name == "context" and span is not None and span.start == span.end
 
 
 RULE = Rule("duplicate-input", "error", find, __doc__)
