@@ -49,6 +49,41 @@ def place_span(source: Source, fence: Fence, place: Place) -> Span:
     return _trimmed(source, Span(at if at < line.end else line.start, line.end))
 
 
+def loop_at(source: Source, fence: Fence, place: Span) -> Span:
+    """The line of the loop that a program was in when its time was up.
+
+    The engine names the last place at which something was called or raised, and nothing of what a loop only computes:
+    the loop is the innermost one around that place, else the next one behind it.
+    """
+    start, end = fence.content
+    text = _OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source.text[start:end])
+    loops = [(start + found.start(), start + _body_end(text, found.end())) for found in _LOOP.finditer(text)]
+    around = [at for at, until in loops if at <= place.start < until]
+    at = next(iter([*around[-1:], *(at for at, _ in loops if at >= place.start)]), None)
+    if at is None:
+        return place
+    return _trimmed(source, Span(at, source.line_span(source.place(at).line).end))
+
+
+_OPAQUE = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`", re.S)
+_LOOP = re.compile(r"(?<![\w$.])(?:while|for|do)(?![\w$])")
+
+
+def _body_end(text: str, at: int) -> int:
+    """Where the statement ends that begins behind a loop's keyword: behind its block, or its semicolon."""
+    depth = 0
+    for index in range(at, len(text)):
+        if text[index] in "({[":
+            depth += 1
+        elif text[index] in ")}]":
+            depth -= 1
+            if depth < 0 or (depth == 0 and text[index] == "}"):
+                return index + 1
+        elif text[index] == ";" and depth == 0:
+            return index + 1
+    return len(text)
+
+
 def _trimmed(source: Source, span: Span) -> Span:
     text = source.text[span.start : span.end]
     return Span(span.end - len(text.lstrip()), span.end)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from prose_runtime.check.javascript import place_span, places_in, wrapped
+from prose_runtime.check.javascript import loop_at, place_span, places_in, wrapped
 from prose_runtime.errors import LimitExceeded, Paused, ProseError, RunFailed
 from prose_runtime.events import Emitted
 from prose_runtime.nodes import Node
@@ -238,12 +238,15 @@ class _Play:
         bound: float = bounds.cpu if kind == "cpu" else bounds.memory
         used = f"{bounds.cpu:g} s of processor time" if kind == "cpu" else f"{bounds.memory >> 20} MB of memory"
         why = "is there a loop that never ends?" if kind == "cpu" else "what does it collect?"
+        span = self.node(stack).span
+        if kind == "cpu":
+            span = loop_at(self.program.source, self.fence, span)
         return LimitExceeded(
             f"the JavaScript of {self.program.spec.name} used up its {used}: {why}",
             limit=f"javascript_{kind}",
             value=bound,
             bound=bound,
-            where=self.program.where(self.node(stack).span),
+            where=self.program.where(span),
             step=self.act.path or None,
         )
 

@@ -263,3 +263,24 @@ def test_ctrl_c_stops_a_run_at_once(tmp_path: Path, program: str) -> None:
     assert process.returncode == 130
     assert "Traceback" not in rest
     assert time.monotonic() - start < 2
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "const told = await rlm('q', null, {});\nlet i = 0;\nwhile (true) { // here\n  i = i + 1;\n}\nreturn told;",
+        "// while it lasts\nconst told = await rlm('for (;;)', null, {});\nfor (;;) {} // here\nreturn told;",
+        "function spin() {\n  let i = 0;\n  do { i++; } while (i > 0); // here\n}\nfor (const x of [1]) {\n  spin(x);\n}",
+        "let i = 0;\nwhile (i >= 0) { // here\n  i = Math.abs(i) + 1;\n  const y = i;\n}\nfor (;;) {}",
+    ],
+)
+def test_an_endless_loop_is_named_by_its_own_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    monkeypatch.setattr(composites, "BOUNDS", Bounds(cpu=0.2))
+    spec = composite(tmp_path, program, slots="one")
+    with pytest.raises(LimitExceeded, match="loop") as caught:
+        asyncio.run(prose.arun(spec, bind={"one": Talker("x")}))
+    assert caught.value.where is not None
+    lines = Path(caught.value.where.file).read_text(encoding="utf-8").splitlines()
+    assert "// here" in lines[caught.value.where.line - 1]
