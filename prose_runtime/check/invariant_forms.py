@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Any, cast
@@ -106,7 +107,22 @@ def spelt(form: str) -> str:
 
 
 def read(text: str, vocabulary: Vocabulary) -> tuple[list[Claim], list[str]]:
-    """The claims of an invariant, none when it is of no known form; and the names in backticks that nothing has."""
+    """The claims of an invariant, none when it is of no known form; and the names in backticks that nothing has.
+
+    A pattern may be called by a word of such a form, as in "the same inputs": its name is then a word like any other.
+    """
+    claims, unknown = _read(text, vocabulary)
+    if not claims and not unknown and _bare(vocabulary.pattern, text):
+        return _read(text, replace(vocabulary, pattern=""))
+    return claims, unknown
+
+
+def _bare(name: str, text: str) -> bool:
+    """Whether a name stands in a sentence, and without backticks."""
+    return bool(name) and name.casefold() in text.casefold() and f"`{name}`" not in text
+
+
+def _read(text: str, vocabulary: Vocabulary) -> tuple[list[Claim], list[str]]:
     unknown: list[str] = []
     for bare_values in (False, True):
         found = marked(text, vocabulary, bare_values=bare_values)

@@ -164,3 +164,14 @@ def test_the_words_of_a_form_stand_in_each_of_its_sentences() -> None:
     for words, form, _ in FORMS:
         fitting = [part for part in parts if re.fullmatch(spelt(form), part)]
         assert [part for part in fitting if not all(word in part for word in words.split())] == []
+
+
+@pytest.mark.parametrize(
+    "word", ["same", "latest", "each", "every", "output", "round", "only", "order", "other", "input"]
+)
+def test_a_pattern_can_be_called_by_a_word_of_a_sentence(word: str) -> None:
+    called = Vocabulary(word, ROLES, WORDS.lists, VALUES)
+    for sentence, claims in SENTENCES:
+        if "paper" not in sentence.lower():
+            assert read(sentence, called)[0] == claims, sentence
+    assert read(f"`left` is unaware of the {word}.", called)[0] == [Unaware(LEFT)]
