@@ -270,7 +270,7 @@ def test_ctrl_c_stops_a_run_at_once(tmp_path: Path, program: str) -> None:
     [
         "const told = await rlm('q', null, {});\nlet i = 0;\nwhile (true) { // here\n  i = i + 1;\n}\nreturn told;",
         "// while it lasts\nconst told = await rlm('for (;;)', null, {});\nfor (;;) {} // here\nreturn told;",
-        "function spin() {\n  let i = 0;\n  do { i++; } while (i > 0); // here\n}\nfor (const x of [1]) {\n  spin(x);\n}",
+        "function spin(i) {\n  do { i++; } while (i > 0); // here\n}\nfor (const x of [1]) {\n  spin(x);\n}",
         "let i = 0;\nwhile (i >= 0) { // here\n  i = Math.abs(i) + 1;\n  const y = i;\n}\nfor (;;) {}",
     ],
 )
