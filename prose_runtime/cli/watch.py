@@ -13,6 +13,7 @@ from prose_runtime.events import CallStarted, Event, Listener
 from prose_runtime.journal import RunRecord
 from prose_runtime.runtime.session import Prepared, Result, execute, meter_of
 from prose_runtime.runtime.steering import Steering
+from prose_runtime.services import keyboard
 
 if TYPE_CHECKING:
     from prose_runtime.cli.live import LiveView
@@ -60,11 +61,15 @@ class Watcher:
         interrupts = Interrupts(task.cancel, question, self._leave)
         interrupts.listen()
         display: AbstractAsyncContextManager[None] = self._view.shown() if self._view else nullcontext()
-        async with display:
-            try:
-                return await task
-            finally:
-                await interrupts.close()
+        try:
+            async with display:
+                try:
+                    return await task
+                finally:
+                    await interrupts.close()
+        finally:
+            for role, note in self._steering.waiting().items():
+                keyboard.show(f"no call of {role} got the note: {note}\n")
 
     def _leave(self) -> None:
         if self._view is not None:

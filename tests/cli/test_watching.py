@@ -201,6 +201,20 @@ def test_a_note_goes_to_the_next_call_of_the_chosen_slot_and_stays_there_when_re
     assert [call.get("note") for call in exported["calls"]] == [None, "mind the gap", None]
 
 
+def test_a_note_that_no_call_got_is_told_at_the_end(folder: Path) -> None:
+    with Terminal(relay("slow", "slow"), folder) as terminal:
+        wait_for_call(terminal, folder, 1)
+        terminal.type("\x03")
+        terminal.wait_for("redirect")
+        terminal.type("r\n2\nmind the gap\n\n")
+        terminal.wait_for("note for second: mind the gap")
+        terminal.type("\x03")
+        terminal.wait_for("redirect")
+        terminal.type("s\n")
+        assert terminal.end() == 130
+        assert "no call of second got the note: mind the gap" in terminal.text
+
+
 @pytest.mark.parametrize("keys", [["\x03", "\x03"], ["\x03", "s\n"], ["\x03", "\x04"]])
 def test_twice_stops(folder: Path, keys: list[str]) -> None:
     with Terminal(relay("slow", "slow"), folder) as terminal:
