@@ -307,7 +307,9 @@ _UNITS = {
     **dict.fromkeys(("field", "fields", "key", "keys"), "fields"),
 }
 _UNIT = "|".join(_UNITS)
-_LENGTH = re.compile(r"(?:(?:has|have)\s+)?(?:an?\s+|the\s+|its\s+)?length\s+(?:of\s+|is\s+)?(?P<bound>.+)", re.I)
+_LENGTH = re.compile(
+    r"(?:(?:has|have)\s+)?(?:an?\s+|the\s+|its\s+)?(?:length|count)\s+(?:of\s+|is\s+)?(?P<bound>.+)", re.I
+)
 _COUNTED = re.compile(
     rf"(?P<verb>{_HAVE}|{_BE})(?P<bound>.{{1,60}}?)[\s-]+(?P<unit>{_UNIT})"
     r"(?:\s+(?:long|in\s+length|or\s+(?P<or>more|fewer|less)))?",

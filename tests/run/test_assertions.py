@@ -98,6 +98,8 @@ PLAIN: list[tuple[str, Any, Any]] = [
     ("has no items", [], [1]),
     ("has more than one entry", [1, 2], [1]),
     ("has length 2", [1, 2], "abc"),
+    ("count is 3", [1, 2, 3], [1]),
+    ("count is at least 2", [1, 2, 3], [1]),
     ("has a length of at most 3", "abc", "abcd"),
     ("has 2 fields", {"a": 1, "b": 2}, {"a": 1}),
     ("is under 7 words", TIDE, TIDE * 2),
