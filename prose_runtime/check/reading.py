@@ -144,7 +144,8 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         "unread-bullet",
         "warning",
         "A bullet that declares nothing",
-        does="Reports a bullet or row of a declaring section that starts with no name.",
+        does="Reports a bullet or row of a declaring section that starts with no name, and a label such as "
+        "`requries` that is nearly one that is read.",
         why="It looks like a declaration and has no effect.",
         example="- the topic to write on",
         instead="- `topic`: what to write on",

@@ -167,7 +167,7 @@ def _spec(source: Source, area: Area, out: Collector, *, kind: str, name_span: S
         parameters=tuple(read_parameter(d, out) for d in inputs if d.name.text not in taken),
         returns=read_returns(source, area.all("returns", "ensures", "maintains"), out),
         invariants=read_invariants(source, s) if (s := sections["invariants"]) else (),
-        shape=read_shape(source, s, slots) if (s := sections["shape"]) else None,
+        shape=read_shape(source, s, slots, out) if (s := sections["shape"]) else None,
         instances=read_instances(source, s, out) if (s := sections["patterns"]) else (),
         body=body,
         javascript=javascript,

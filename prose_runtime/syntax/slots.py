@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
 
-from prose_runtime.diagnostics import Collector, Secondary
+from prose_runtime.diagnostics import Collector, Secondary, did_you_mean
 from prose_runtime.nodes import (
     Bullet,
     Delegate,
@@ -73,7 +74,21 @@ def distinct(found: Iterable[tuple[str, Span]], out: Collector, what: str) -> No
 
 def read_slots(source: Source, section: Section, lists: set[str], out: Collector) -> tuple[Slot, ...]:
     """The Slots section; ``lists`` names those that a ``[]`` row makes lists."""
-    return tuple(_slot(source, b, e, lists) for b, e in entries(source, section, out, "slot"))
+    slots = []
+    for bullet, entry in entries(source, section, out, "slot"):
+        _report_misspelt(source, bullet.bullets, ("requires", "ensures", "maintains", "description", "role"), out)
+        slots.append(_slot(source, bullet, entry, lists))
+    return tuple(slots)
+
+
+def _report_misspelt(source: Source, bullets: Sequence[Bullet], known: Sequence[str], out: Collector) -> None:
+    """Bullets with a label that is nearly one of those that are read; any other is documentation."""
+    for bullet in bullets:
+        entry = read_entry(phrase(source, bullet))
+        label = entry.name.text.lower() if entry and entry.separated else ""
+        if entry and label not in known and get_close_matches(label, known, n=1, cutoff=0.75):
+            message = f"nothing reads the label `{entry.name.text}`"
+            out.warning("unread-bullet", entry.name.span, message, did_you_mean(label, known))
 
 
 def _slot(source: Source, bullet: Bullet, entry: Entry, lists: set[str]) -> Slot:
@@ -238,8 +253,9 @@ def read_invariants(source: Source, section: Section) -> tuple[Invariant, ...]:
     return tuple(Invariant(span=t.span, text=t.text) for t in texts if t and not says_none(t.text))
 
 
-def read_shape(source: Source, section: Section, slots: Sequence[Slot]) -> Shape:
+def read_shape(source: Source, section: Section, slots: Sequence[Slot], out: Collector) -> Shape:
     """The Shape section: ``self``, ``delegates`` and ``prohibited``."""
+    _report_misspelt(source, section.bullets, ("self", "delegates", "prohibited"), out)
     own = ""
     delegates: list[Delegate] = []
     prohibited: list[str] = []
