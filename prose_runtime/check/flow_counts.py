@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import inf, prod
 
 from prose_runtime import nodes as n
@@ -104,6 +105,14 @@ class Numbers:
         self.given = {item.name for item in scopes.spec.config} | set(scopes.inputs)
         self.slots = {slot.name for slot in scopes.spec.slots}
 
+    @cached_property
+    def changed(self) -> set[str]:
+        """The names of lists and objects that the program adds to, or puts something into."""
+        body = self.scopes.spec.body
+        changes = (node for node in (body.walk() if body else ()) if isinstance(node, n.Append | n.Bind))
+        targets = [node.target for node in changes if isinstance(node, n.Append) or _is_inside(node.target)]
+        return {part.id for target in targets for part in target.walk() if isinstance(part, n.Name)}
+
     def passes(self, loop: n.Node) -> Range:
         """How many passes a loop makes, exits left aside."""
         if isinstance(loop, n.Repeat):
@@ -156,6 +165,8 @@ class Numbers:
 
     def named(self, expr: n.Name, read: Callable[[n.Expr, int], Range], known: str, depth: int) -> Range:
         """A name that stands for something given, or for one expression."""
+        if expr.id in self.changed:
+            return self.unknown(expr)
         frame = self.scopes.frames.get(expr)
         bindings = frame.lookup(expr.id) if frame else []
         if not bindings:
@@ -167,6 +178,10 @@ class Numbers:
     def unknown(self, expr: n.Expr) -> Range:
         """A number of which nothing is known."""
         return Range(ZERO, {(f"{UNKNOWN}{self.scopes.spec.source.slice(expr.span)}",): 1})
+
+
+def _is_inside(target: n.Node) -> bool:
+    return isinstance(target, n.Field | n.Index)
 
 
 def _exactly(poly: Poly) -> Range:
@@ -262,7 +277,7 @@ class Counter:
         if isinstance(node, n.Try):
             sure = below.get(0, ZERO)
             return sure if node.catch is None else smaller(sure, self._before_failing(node, parts.get(0, [])))
-        if isinstance(node, n.Choice | n.Conditional | n.Binary):
+        if isinstance(node, n.Choice | n.Conditional | n.Binary) or not self._all_run(node):
             return ZERO
         total = _fold(plus, list(below.values()))
         if not is_loop(node):
@@ -271,6 +286,15 @@ class Counter:
         tested = isinstance(node, n.Loop) or early
         passes = self.factor(node).low
         return times(smaller(passes, ONE) if tested else passes, total)
+
+    def _all_run(self, node: n.Node) -> bool:
+        """Whether a run that goes on has carried out all branches: none was cancelled, or failed before a call."""
+        looping = node.parallel if isinstance(node, n.Repeat | n.ForEach) else None
+        options = node.options if isinstance(node, n.Parallel) else looping
+        if options is None or (options.mode, options.on_fail) == ("all", "fail-fast"):
+            return True
+        inside = [1 for site in self.findings.sites.values() for path in site.paths if any(node is s for s, _ in path)]
+        return options.mode == "all" and len(inside) == 1
 
     def _low_block(self, block: n.Block, below: dict[int, Poly], at: int, prefix: Path) -> Poly:
         """What stands behind a statement that may leave, other than by ``throw``, is not sure to run."""

@@ -20,11 +20,10 @@ from prose_runtime.engine.wiring import WorkflowWiring, prepared_from
 from prose_runtime.errors import Cancelled, EngineError, ProseError
 from prose_runtime.events import ConditionDecided, Emitted, Event, Warned
 from prose_runtime.runtime.invariants import Watch
-from prose_runtime.runtime.limits import Meter
 from prose_runtime.runtime.memory import Exchange, Store
 from prose_runtime.runtime.people import People
 from prose_runtime.runtime.result import Result, ResultListener
-from prose_runtime.runtime.session import Prepared, RunRequest, close, conduct, given_values
+from prose_runtime.runtime.session import Prepared, RunRequest, close, conduct, given_values, meter_of
 from prose_runtime.trace import as_row
 
 
@@ -67,7 +66,7 @@ class ProseRun:
         return _ended(result, calls, self.told)
 
     async def _walk(self, prepared: Prepared, result: Result, errands: Errands, asked: dict[str, Any]) -> None:
-        meter = Meter(prepared.limits)
+        meter = meter_of(prepared)
         collector = ResultListener(result)
         strict = prepared.request.contracts != "off"
         watch = Watch(prepared.program, given_values(prepared), prepared.slots, strict=strict)

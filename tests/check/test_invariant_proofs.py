@@ -13,6 +13,8 @@ ASKED = "let v = call a(x: topic)\n"
 GUARD = "`b` runs only when `a` approves."
 ORDER = "`a` runs before `b`."
 LAST = "`b` is called exactly once, after all calls of `a`."
+TWICE = "`a` runs at least 2 times."
+NEVER = "`a` runs at most 0 times."
 GROWS = "`xs` only grows."
 APART = "`b` never sees the output of `a`."
 ALIKE = "All `ps` get the same inputs."
@@ -55,6 +57,13 @@ VERDICTS = [
     (ORDER, "parallel:\n  call b(x: topic)\n  call a(x: topic)", "refuted"),
     (LAST, "for i in items:\n  call a(x: i)\ncall b(x: topic)", "proved"),
     (LAST, "call b(x: topic)\nfor i in items:\n  call a(x: i)", "refuted"),
+    # calls are counted where none is cancelled, and no list changes its length
+    (TWICE, "parallel repeat 2:\n  call a(x: topic)", "proved"),
+    (TWICE, 'parallel repeat 2 ("first"):\n  call a(x: topic)', "watched"),
+    (TWICE, 'parallel repeat 2 (on-fail: "ignore"):\n  call a(x: topic)', "proved"),
+    (TWICE, 'parallel repeat 2 (on-fail: "ignore"):\n  call c(x: topic)\n  call a(x: topic)', "watched"),
+    (NEVER, "let xs = []\nfor i in xs:\n  call a(x: i)", "proved"),
+    (NEVER, 'let xs = []\nrecord "one" in xs\nfor i in xs:\n  call a(x: i)', "watched"),
     # a list grows when what it held is in it afterwards
     (GROWS, "let xs = []\nrepeat n:\n  record call a(x: topic) in xs", "proved"),
     (GROWS, "let xs = [1]\nrepeat n:\n  let xs = call a(x: topic)", "unread"),
