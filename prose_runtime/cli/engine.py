@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -86,7 +87,7 @@ def run_there(asked: Mapping[str, Any], given: Mapping[str, Any], *, as_json: bo
         return await _awaited(run, quiet=quiet)
 
     result = called(work())
-    print_result(result, None, as_json=as_json, quiet=quiet)
+    print_result(result, None, as_json=as_json, quiet=quiet, where=_written(given))
     return result.exit_code
 
 
@@ -136,6 +137,12 @@ async def _awaited(run: Run, *, quiet: bool) -> Result:
     return await run.result(None if quiet else progress(), _person)
 
 
+def _written(given: Mapping[str, Any]) -> str:
+    """The options that said which engine is meant, as they stand behind ``prose resume RUN``."""
+    names = zip(NAMES, ("engine", "address", "namespace", "task_queue"), strict=True)
+    return "".join(f" {name} {shlex.quote(given[key])}" for name, key in names if given.get(key))
+
+
 def _person() -> Service | None:
     """Who can be asked here and now: the person at the terminal, if there is one."""
     from prose_runtime.services.human import HumanService, at_terminal
@@ -147,10 +154,17 @@ def _person() -> Service | None:
 
 
 def is_there(run: str, given: Mapping[str, Any], journal: Journal) -> bool:
-    """Whether RUN means one on the engine: so it is said, or it is not recorded here and prose.yml knows an engine."""
+    """Whether RUN means one on the engine: so it is said, or it is not recorded here and prose.yml knows an engine.
+
+    ``last`` is the newest of both, the first that ``prose runs list`` shows.
+    """
     if given["engine"] is not None:
         return True
-    return bool(run != "last" and _configured(given) and not any(row.run.startswith(run) for row in journal.list()))
+    here = journal.list()
+    if run == "last":
+        rows = list_there(given, here)
+        return bool(rows) and rows[0] not in here
+    return not any(row.run.startswith(run) for row in here) and _configured(given)
 
 
 def _configured(given: Mapping[str, Any]) -> bool:
@@ -233,7 +247,7 @@ def resume_there(
         return await _awaited(run, quiet=quiet)
 
     result = called(work())
-    print_result(result, None, as_json=as_json, quiet=quiet)
+    print_result(result, None, as_json=as_json, quiet=quiet, where=_written(given))
     return result.exit_code
 
 

@@ -284,8 +284,10 @@ def _tell_before(prepared: Prepared) -> None:
     say(run_line(prepared.bounds, prepared.limits.max_calls, beside=prepared.beside))
 
 
-def print_result(result: Result, record: RunRecord | None, *, as_json: bool, quiet: bool) -> None:
-    """Print how a run ended, and how a recorded one goes on."""
+def print_result(
+    result: Result, record: RunRecord | None, *, as_json: bool, quiet: bool, where: str | None = None
+) -> None:
+    """Print how a run ended, and how a recorded one goes on: here, or on the engine that the options ``where`` mean."""
     from prose_runtime.report.run_json import dumps
     from prose_runtime.report.run_text import broken_text, error_text, usage_text, value_text
     from prose_runtime.report.waiting_text import waiting_text
@@ -305,15 +307,15 @@ def print_result(result: Result, record: RunRecord | None, *, as_json: bool, qui
     error: ProseError | None = result.error
     if isinstance(error, Paused):
         say(f"paused: {error.message}" if not error.waiting else "paused: a person's answer is needed")
-        for line in waiting_text(error.waiting, result.run):
+        for line in waiting_text(error.waiting, result.run and result.run + (where or "")):
             say(line)
     elif error is not None:
         say(error_text(error))
-    if record is not None and error is not None:
+    if error is not None and (record is not None or where is not None):
         for line in error.changes.lines() if isinstance(error, EditedError) else ():
             say(line)
         again = " --reask" if error.kind == EDITED else raised(error)
-        say(f"go on with:  prose resume {record.run}{again}")
+        say(f"go on with:  prose resume {record.run if record else result.run}{where or ''}{again}")
 
 
 def _print_result(text: str) -> None:

@@ -56,7 +56,8 @@ class Progress:
     def call_retry(self, event: CallRetry) -> None:
         """Why and how long a call waits."""
         name = self._name(event.step)
-        self.line(f"wait {name}: {event.reason}; asking again in {event.delay:.3g} s", "yellow")
+        again = f"; asking again in {event.delay:.3g} s" if event.delay else ""
+        self.line(f"wait {name}: {event.reason}{again}", "yellow")
 
     def call_finished(self, event: CallFinished) -> None:
         """``done thesis: 1.2 s: the first words``."""

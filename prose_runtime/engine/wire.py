@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from prose_runtime.errors import EngineError, ProseError, ServiceError
+from prose_runtime.errors import EngineError, LimitExceeded, ProseError, ServiceError
 from prose_runtime.services.api import Reply, Request, RetryListener
 from prose_runtime.values import Usage, to_json
 
@@ -99,5 +99,8 @@ def failure_from(row: Mapping[str, Any]) -> ServiceError:
 
 
 def error_to(error: ProseError) -> dict[str, Any]:
-    """What ended a run, for those who wait for it: as in ``--json``, with the exit code and the help."""
-    return {**error.as_json(), "exit_code": error.exit_code, "help": error.help}
+    """What ended a run, for those who wait for it: as in ``--json``, with the exit code, the help and the limit."""
+    row = {**error.as_json(), "exit_code": error.exit_code, "help": error.help}
+    if isinstance(error, LimitExceeded):
+        row["limit"] = {"limit": error.limit, "value": error.value, "bound": error.bound}
+    return row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from prose_runtime.errors import Paused, ProseError
+from prose_runtime.errors import LimitExceeded, Paused, ProseError
 from prose_runtime.runtime.result import Result
 from prose_runtime.text import Where
 from prose_runtime.values import Usage
@@ -14,7 +14,9 @@ from prose_runtime.values import Usage
 def error_from(row: Mapping[str, Any]) -> ProseError:
     """The error that a row tells of."""
     where = Where(row["file"], row["line"], row["column"] or 1) if row["file"] else None
-    error = ProseError(row["message"], help=row.get("help"), where=where, step=row["step"])
+    more: dict[str, Any] = {"help": row.get("help"), "where": where, "step": row["step"]}
+    limit = row.get("limit")
+    error = LimitExceeded(row["message"], **limit, **more) if limit else ProseError(row["message"], **more)
     error.kind = row["kind"]
     error.exit_code = row.get("exit_code", 1)
     return error

@@ -13,7 +13,7 @@ from prose_runtime.errors import ServiceError
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.failures import Endpoint, shown
 from prose_runtime.services.live import ensure_live_allowed
-from prose_runtime.services.pricing import price_of
+from prose_runtime.services.pricing import price_of_any
 from prose_runtime.services.prompt import Prompt
 from prose_runtime.services.remote import RemoteService, paid
 from prose_runtime.services.shape import shape_of
@@ -147,7 +147,7 @@ class AnthropicService(RemoteService["AsyncAnthropic"]):
 
     def _usage(self, answer: _Answer, model: str) -> Usage:
         fresh, read, written = answer.fresh, answer.cache_read, answer.cache_write
-        price = price_of(model, self._settings.price(model))
+        price = price_of_any((model, answer.model), self._settings.price)
         if price is None:
             return Usage(fresh + read + written, answer.output, read)
         cost = price.cost(fresh=fresh, output=answer.output, cache_read=read, cache_write=written)

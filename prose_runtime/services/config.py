@@ -13,6 +13,7 @@ from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
 from prose_runtime.errors import UnreadableFile, UsageError
+from prose_runtime.journal.redaction import protect
 from prose_runtime.resources import CONFIG_NAME, find_config, user_config
 from prose_runtime.services.settings import (
     COMMON,
@@ -139,7 +140,15 @@ def load_config(path: Path) -> ProseYml:
         faults.extend(map(_fault, error.errors(include_url=False, include_input=False)))
     if faults:
         raise _told(path, faults, lines)
+    _protect(config)
     return config
+
+
+def _protect(config: ProseYml) -> None:
+    """What belongs to any service is a secret also from the others: a command sees the whole environment."""
+    for settings in config.services.values():
+        if isinstance(settings, ServiceSettings):
+            protect([settings.key_env] if settings.key_env else [], settings.base_url)
 
 
 class Fault(NamedTuple):

@@ -14,7 +14,7 @@ from prose_runtime.errors import ServiceError
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.failures import Endpoint, shown
 from prose_runtime.services.live import ensure_live_allowed, is_loopback
-from prose_runtime.services.pricing import price_of
+from prose_runtime.services.pricing import price_of_any
 from prose_runtime.services.prompt import Prompt
 from prose_runtime.services.remote import RemoteService, paid
 from prose_runtime.services.shape import shape_of
@@ -149,7 +149,7 @@ class OpenAIService(RemoteService["AsyncOpenAI"]):
         return AsyncOpenAI(api_key=key, base_url=self._url, max_retries=0, timeout=SILENCE)
 
     def _usage(self, answer: _Answer, model: str) -> Usage:
-        price = price_of(model, self._settings.price(model))
+        price = price_of_any((model, answer.model), self._settings.price)
         if answer.input is None or answer.output is None or price is None:
             return Usage(answer.input, answer.output, answer.cached)
         fresh = answer.input - answer.cached

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,6 +75,15 @@ PRICES: Mapping[str, Price] = {
 """List prices as published in November 2026."""
 
 _DATED = re.compile(r"(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-latest)$")
+
+
+def price_of_any(models: Iterable[str | None], own: Callable[[str], OwnPrice | None]) -> Price | None:
+    """The price of the first model whose price is known: what was asked for, or what a server says that it used.
+
+    ``own`` gives what prose.yml says of a model.
+    """
+    found = (price_of(model, own(model)) for model in models if model is not None)
+    return next((price for price in found if price is not None), None)
 
 
 def price_of(model: str, own: OwnPrice | None = None) -> Price | None:

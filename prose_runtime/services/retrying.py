@@ -40,6 +40,8 @@ async def with_retries(ask: Callable[[], Awaitable[Reply]], request: Request, *,
             wait = _wait(attempt, error)
             if wait <= LONGEST_WAIT and error.retry_after is not None:
                 pace.hold(error.retry_after)
+            if error.kind in PASSING and wait > LONGEST_WAIT:
+                error.help = error.help or f"it asks for a pause of {_spoken(wait)}: resume the run after that"
             if error.kind not in PASSING or attempt > allowed or wait > LONGEST_WAIT:
                 raise
             reason = error.message
@@ -64,6 +66,10 @@ def _wait(attempt: int, error: ServiceError) -> float:
     if error.retry_after is not None:
         return error.retry_after
     return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (attempt - 1))
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} s"
 
 
 def spent(error: ServiceError) -> Usage:

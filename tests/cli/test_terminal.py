@@ -52,6 +52,7 @@ def test_failure_retry_repair_and_record_are_told() -> None:
     text = shown(
         begin(),
         CallRetry("call a", 2, 0.5, "the service is overloaded"),
+        CallRetry("call a", 0, 0.0, "small is asked instead"),
         CallFinished("call a", error={"message": "no key"}),
         begin("call b", "antithesis", attempt=2),
         CallFinished("call b", output="x", recorded=True),
@@ -60,6 +61,7 @@ def test_failure_retry_repair_and_record_are_told() -> None:
     )
     assert "0.5 s" in text
     assert "overloaded" in text
+    assert "instead\n" in text
     assert "fail thesis: no key" in text
     assert "stop branch" in text
     assert "attempt 2" in text

@@ -138,6 +138,9 @@ def test_what_a_run_fails_with(team: Team) -> None:
     assert same(there, here)
     limited = team.prose("run", *words, "--max-calls", "1", "--engine", "temporal", "--json")
     assert limited.exit == 4
+    run = json.loads(limited.stdout)["run"]
+    assert f"prose resume {run} --engine temporal --max-calls 2" in limited.stderr
+    assert json.loads(team.prose("runs", "show", "last", "--json").stdout)["run"] == run
     unknown = team.prose("run", "dialectic", "x", "--thesis", "nobody", "--engine", "temporal")
     assert unknown.exit == 2
     assert "nobody" in unknown.stderr

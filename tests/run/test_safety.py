@@ -24,6 +24,7 @@ SECRETS = {
     "DATABASE": "postgres-pass-0123",
     "GIT_TOKEN": "ghp_0123456789abcdef",
     "SMTP_PASSWORD": "hunter2-hunter2",
+    "OTHERS": "what-opens-another-door",
 }
 IN_THE_ADDRESS = ("user-pass-987", "query-key-654")
 
@@ -98,7 +99,8 @@ def test_a_run_full_of_secrets_writes_none_of_them_down(tmp_path: Path) -> None:
                 "  echoing: {provider: command, command: [python3, echo.py]}\n"
                 f"  claude: {{provider: anthropic, model: m, base_url: '{address}?key={IN_THE_ADDRESS[1]}', "
                 "key_env: SOME_SERVICE_KEY}\n"
-                "  gone: {provider: command, command: [sh, -c, 'echo $DATABASE $GIT_TOKEN >&2; exit 3']}\n"
+                "  gone: {provider: command, command: [sh, -c, 'echo $DATABASE $GIT_TOKEN $OTHERS >&2; exit 3']}\n"
+                "  idle: {provider: anthropic, model: m, key_env: OTHERS}\n"
                 "  jury: {provider: command, command: [sh, -c, "
                 '\'echo {\\"verdict\\":true,\\"reason\\":\\"$GIT_TOKEN\\"}\']}\n'
                 "judge: jury\n",

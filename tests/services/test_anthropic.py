@@ -131,7 +131,11 @@ def test_usage_counts_cached_tokens_and_their_lower_price() -> None:
 
 
 def test_the_cost_of_an_unknown_model_is_unknown_unless_it_is_given() -> None:
-    assert ask([text("ok")], model="claude-of-tomorrow")[0].usage.cost_usd is None
+    start, *rest = message(("text", ["ok"]))
+    unknown = [(start[0], {"message": {**start[1]["message"], "model": "claude-of-tomorrow"}}), *rest]
+    assert ask([streamed(unknown)], model="claude-of-tomorrow")[0].usage.cost_usd is None
+    # a gateway that says which model answered in place of the one that was asked for
+    assert ask([text("ok")], model="any")[0].usage.cost_usd == pytest.approx(0.00078)
     prices = {"claude-of-tomorrow": Price(input=1, output=2, cached=0)}
     reply, _ = ask([text("ok")], model="claude-of-tomorrow", prices=prices)
     assert reply.usage.cost_usd == pytest.approx((120 * 1 + 50 * 2) / 1e6)

@@ -103,6 +103,18 @@ def test_an_answer_of_the_wrong_shape_is_asked_for_once_more(tmp_path: Path) -> 
         assert asyncio.run(main()) == (4, 2)
 
 
+def test_a_pause_that_is_too_long_to_wait_for_is_told(tmp_path: Path) -> None:
+    async def main() -> ServiceError:
+        async with FakeServer([WIRES[0].error(429, WIRES[0].names[429], retry_after="3600")]) as server:
+            services(tmp_path, WIRES[0], server.url)
+            with pytest.raises(ServiceError) as caught:
+                await prose.arun(pattern(tmp_path, "return call a\n  x: 1"), bind={"a": "claude"})
+            assert len(server.received) == 1
+            return caught.value
+
+    assert "60 minutes" in str(asyncio.run(main()).help)
+
+
 def test_ctrl_c_while_a_call_waits_to_be_made_again_stops_at_once(tmp_path: Path) -> None:
     pattern(tmp_path, "return call a\n  x: 1")
 

@@ -119,9 +119,13 @@ def test_usage_and_cost() -> None:
     reply, _ = ask([text("ok")], model="gpt-5-mini-2025-08-07")
     assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.cached_tokens) == (400, 50, 300)
     assert reply.usage.cost_usd == pytest.approx((100 * 0.25 + 300 * 0.025 + 50 * 2) / 1e6)
-    assert ask([text("ok")], model="home-made")[0].usage.cost_usd is None
+    home_made = streamed([{**chunk, "model": "home-made"} for chunk in completion({"content": "ok"})])
+    assert ask([home_made], model="home-made")[0].usage.cost_usd is None
     priced, _ = ask([text("ok")], model="home-made", prices={"home-made": Price(input=1, output=2)})
     assert priced.usage.cost_usd == pytest.approx((400 + 100) / 1e6)
+    # a server that says which model answered in place of the one that was asked for
+    routed, _ = ask([text("ok")], model="any", prices={str(reply.model): Price(input=1, output=2)})
+    assert routed.usage.cost_usd == pytest.approx((400 + 100) / 1e6)
 
 
 def test_a_server_that_counts_nothing_leaves_the_usage_unknown() -> None:
