@@ -22,7 +22,8 @@ from prose_runtime.diagnostics import Collector, Diagnostic
 from prose_runtime.errors import UnreadableFile
 from prose_runtime.nodes import Spec
 from prose_runtime.records import dataclass
-from prose_runtime.text import Span
+from prose_runtime.syntax.parse import decoded, parse
+from prose_runtime.text import Source, Span
 
 
 @dataclass(slots=True)
@@ -91,6 +92,20 @@ def check_paths(paths: Iterable[Path]) -> Checked:
                 checked.diagnostics += analysis.diagnostics
             except UnreadableFile as error:
                 checked.unreadable.append(error)
+    return checked
+
+
+def check_text(path: Path, data: bytes) -> Checked:
+    """Check a text as if it were the file at a path, which need not be there."""
+    checked = Checked()
+    try:
+        spec, diagnostics = parse(Source(str(path), decoded(str(path), data)))
+    except UnreadableFile as error:
+        checked.unreadable.append(error)
+        return checked
+    analysis = analyse(spec, Project.around(path), diagnostics)
+    checked.analyses.append(analysis)
+    checked.diagnostics += analysis.diagnostics
     return checked
 
 

@@ -28,6 +28,7 @@ FORMATS = ("text", "agent", "json", "github", "sarif", "junit")
 @click.option("--fix", is_flag=True, help="Apply the fixes that keep the meaning, then report what is left.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing; exit 1 if anything.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Fail when a spec can make more calls than N.")
+@click.option("--stdin-filename", metavar="NAME", default="stdin", help="What `-` is called, and where it would stand.")
 @click.option("--verbose", is_flag=True, help="Say of each condition what can decide it.")
 def check(
     *,
@@ -39,13 +40,14 @@ def check(
     fix: bool,
     diff: bool,
     max_calls: int | None,
+    stdin_filename: str,
     verbose: bool,
 ) -> int:
     """Report the faults of spec files, all in one pass.
 
-    PATH is a spec, or a folder in which all specs are checked: *.prose.md, and *.md with a kind of ours. Codes are
-    explained by `prose explain CODE`. The key `check` of prose.yml sets what is said here: select, ignore, strict,
-    format. Exit code: 0 no errors, 1 errors, 2 a file could not be read.
+    PATH is a spec, a folder in which all specs are checked (*.prose.md, and *.md with a kind of ours), or `-` for text
+    from stdin. Codes are explained by `prose explain CODE`. The key `check` of prose.yml sets what is said here:
+    select, ignore, strict, format. Exit code: 0 no errors, 1 errors, 2 a file could not be read.
     """
     from prose_runtime.cli.check_settings import Defaults, Settings, codes
 
@@ -53,6 +55,10 @@ def check(
         raise UsageError("--fix and --diff exclude each other", help="--diff shows what --fix would do")
     given = Settings(codes(select, "--select"), codes(ignore, "--ignore"), strict, form)
     defaults = Defaults(given)
+    if "-" in paths:
+        if len(paths) > 1 or fix or diff:
+            raise UsageError("`-` stands alone, without --fix and --diff", help="check the files with a second command")
+        return _check([Path(stdin_filename)], defaults, verbose, max_calls, sys.stdin.buffer.read())
     if fix or diff:
         code = _repair([Path(path) for path in paths], defaults, show=diff)
         if diff:
@@ -60,10 +66,13 @@ def check(
     return _check([Path(path) for path in paths], defaults, verbose, max_calls)
 
 
-def _check(paths: list[Path], defaults: Defaults, verbose: bool, max_calls: int | None) -> int:
-    from prose_runtime.check.checker import check_paths, strictly
+def _check(
+    paths: list[Path], defaults: Defaults, verbose: bool, max_calls: int | None, text: bytes | None = None
+) -> int:
+    """``text``: what the one path holds, which is then not read."""
+    from prose_runtime.check.checker import check_paths, check_text, strictly
 
-    checked = check_paths(paths)
+    checked = check_paths(paths) if text is None else check_text(paths[0], text)
     if verbose:
         from prose_runtime.check.rungs import rungs
 

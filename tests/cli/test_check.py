@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -230,3 +232,21 @@ def test_verbose_says_what_can_decide_each_condition(folder: Path, capsys: pytes
     assert ["values" in told[0], "structure" in told[1], "judge" in told[2], "judge" in told[3]] == [True] * 4
     assert main(["check", "asks.prose.md"]) == 0
     assert "info[" not in capsys.readouterr().out
+
+
+def from_stdin(monkeypatch: pytest.MonkeyPatch, data: bytes, *options: str) -> int:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    return main(["check", "-", *options])
+
+
+def test_stdin_is_checked_where_it_would_stand(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert from_stdin(monkeypatch, BAD.encode(), "--format", "json") == 1
+    assert "unknown-target" in codes(capsys)
+    caller = BAD.replace("writter", "good").replace("txt", "text").encode()
+    assert from_stdin(monkeypatch, caller, "--format", "json", "--stdin-filename", "bad.prose.md") == 0
+    assert "unknown-target" not in codes(capsys)
+    assert from_stdin(monkeypatch, b"\xff\xfe") == 2
+    assert from_stdin(monkeypatch, BAD.encode(), "--fix") == 2
+    assert from_stdin(monkeypatch, BAD.encode(), "good.prose.md") == 2

@@ -23,7 +23,7 @@ from pathlib import Path
 from prose_runtime.check.project import stem
 from prose_runtime.check.rule import Facts, Finding, Rule
 
-_ANY_NAME = frozenset({"index", "main", "readme", "skill"})
+_ANY_NAME = frozenset({"stdin", "index", "main", "readme", "skill"})
 
 
 def find(facts: Facts) -> Iterator[Finding]:
