@@ -185,7 +185,8 @@ class Walk(Statements):
             for name, value in heads:
                 if name is not None:
                     self.bind(name, value, branch)
-            value = self.body(body, branch)
+            value = self.ageing(self.body(body, branch))
+            branch.each(self.ageing)
         self.join(state, [branch], called)
         return self.gathered(node, value, control, state) if node in self.known.collected else NOTHING
 
@@ -199,6 +200,10 @@ class Walk(Statements):
             yield
         finally:
             self.meanwhile = known
+
+    def ageing(self, value: Val) -> Val:
+        """What a branch hands on: another one may have got a later answer meanwhile."""
+        return Val(self.outdated(value.data), value.control, value.places)
 
     def may_call(self, part: n.Node) -> frozenset[str]:
         """The roles that a part of the program, and the blocks that it calls, may call."""
@@ -246,7 +251,8 @@ class Walk(Statements):
                 branch = state.copy()
                 others = [other for other in node.body.statements if other is not statement]
                 with self.frame(), self.at(node, number), self.beside(others):
-                    values = joined(values, self.body(self.lone(statement), branch))
+                    values = joined(values, self.ageing(self.body(self.lone(statement), branch)))
+                    branch.each(self.ageing)
                 ends.append((statement, branch))
         self.join(state, [branch for _, branch in ends], called)
         for statement, branch in ends:
@@ -300,7 +306,7 @@ class Walk(Statements):
                 branch.held.pop(name, None)
             others: list[n.Node] = [stage.body] if stage.kind == "pmap" else []
             with self.alone() as called, self.frame(), self.at(stage, 0), self.beside(others):
-                value = joined(value, self.body(stage.body, branch))
+                value = joined(value, self.ageing(self.body(stage.body, branch)))
             self.join(state, [branch], called)
             wider = joined(total, value) if stage.kind == "reduce" else total
             settled = (wider.data.keys(), wider.places) == (total.data.keys(), total.places)

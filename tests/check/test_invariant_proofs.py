@@ -15,6 +15,7 @@ ORDER = "`a` runs before `b`."
 LAST = "`b` is called exactly once, after all calls of `a`."
 TWICE = "`a` runs at least 2 times."
 NEVER = "`a` runs at most 0 times."
+LATEST = "`a` sees only the latest output of `b`."
 GROWS = "`xs` only grows."
 APART = "`b` never sees the output of `a`."
 ALIKE = "All `ps` get the same inputs."
@@ -57,6 +58,9 @@ VERDICTS = [
     (ORDER, "parallel:\n  call b(x: topic)\n  call a(x: topic)", "refuted"),
     (LAST, "for i in items:\n  call a(x: i)\ncall b(x: topic)", "proved"),
     (LAST, "call b(x: topic)\nfor i in items:\n  call a(x: i)", "refuted"),
+    # of branches side by side nobody knows which answered last
+    (LATEST, "let y = call b(x: topic)\ncall a(x: y)", "proved"),
+    (LATEST, "parallel:\n  let y = call b(x: topic)\n  call b(x: 2)\ncall a(x: y)", "watched"),
     # calls are counted where none is cancelled, and no list changes its length
     (TWICE, "parallel repeat 2:\n  call a(x: topic)", "proved"),
     (TWICE, 'parallel repeat 2 ("first"):\n  call a(x: topic)', "watched"),
