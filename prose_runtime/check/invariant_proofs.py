@@ -258,8 +258,25 @@ def independent(claim: Independent, ground: Ground) -> Ruling:
                 line = ground.line(ways[0].span)
                 how = f"no data flows from {role} to {who}, but the call of {who} depends on it (line {line})"
                 ruling = Ruling("unsure", how)
+            elif between := _between(role, who, ground):
+                ruling = Ruling("unsure", f"what {who} is told may come from {role} by way of {between}")
         rulings.append(ruling)
     return worst(rulings)
+
+
+def _between(role: str, who: str, ground: Ground) -> str:
+    """Another role that is told something by the one, and by way of which, maybe with others, the other one is."""
+    reached: dict[str, str] = {}
+    waiting = [role]
+    while waiting:
+        source = waiting.pop()
+        for other in ground.findings.received:
+            flows = (label for label in (*(f.label for f in ground.data(other)), *ground.control(other)))
+            if other not in (role, *reached) and any(f.kind == "output" and f.name == source for f in flows):
+                reached[other] = reached.get(source, other)
+                if other != who:
+                    waiting.append(other)
+    return reached.get(who, "")
 
 
 def unaware(claim: Unaware, ground: Ground) -> Ruling:

@@ -16,6 +16,7 @@ LAST = "`b` is called exactly once, after all calls of `a`."
 TWICE = "`a` runs at least 2 times."
 NEVER = "`a` runs at most 0 times."
 LATEST = "`a` sees only the latest output of `b`."
+FREE = "`a` and `b` are independent of each other."
 GROWS = "`xs` only grows."
 APART = "`b` never sees the output of `a`."
 ALIKE = "All `ps` get the same inputs."
@@ -61,6 +62,9 @@ VERDICTS = [
     # of branches side by side nobody knows which answered last
     (LATEST, "let y = call b(x: topic)\ncall a(x: y)", "proved"),
     (LATEST, "parallel:\n  let y = call b(x: topic)\n  call b(x: 2)\ncall a(x: y)", "watched"),
+    # who depends on another one may do so by way of a third
+    (FREE, "call a(x: topic)\ncall b(x: topic)", "proved"),
+    (FREE, ASKED + "let w = call c(x: v)\ncall b(x: w)", "unread"),
     # calls are counted where none is cancelled, and no list changes its length
     (TWICE, "parallel repeat 2:\n  call a(x: topic)", "proved"),
     (TWICE, 'parallel repeat 2 ("first"):\n  call a(x: topic)', "watched"),
