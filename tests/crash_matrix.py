@@ -2,8 +2,8 @@
 
 The run has nested parallel loops, a race, a caught failure, a judge, a composite and a person's turn. Each life is
 killed with SIGKILL before a transaction of the record, before its commit or behind it, goes on in a new process, and
-is compared with an undisturbed one. A second round kills each life twice, a third
-answers half of the calls from a cassette and records a new one.
+is compared with an undisturbed one. A second and a third round kill each life twice, a fourth answers half of the
+calls from a cassette and records a new one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ if __package__ is None or __package__ == "":
 from support.crashes import lives
 
 BAD = ("wrong results", "repeated finished calls", "calls begun too early", "faults")
-AGAIN = 7
-"""Places of writing after which a life of the second round is killed once more."""
-ROUNDS = ((0, False), (AGAIN, False), (0, True))
+ROUNDS = ((0, False), (7, False), (3, False), (0, True))
 """Of each round, after how many places lives are killed again, and whether they have cassettes."""
 
 
