@@ -138,8 +138,11 @@ async def _feed(process: Process, question: bytes) -> None:
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         process.stdin.write(question)
         await process.stdin.drain()
-    # Not waited for: asyncio trips over a wait that is cancelled while the program is being ended.
     process.stdin.close()
+    # Not waited for here: asyncio trips over a wait that is cancelled while the program is being ended. But somebody
+    # has to hear that the pipe broke.
+    closing = asyncio.ensure_future(process.stdin.wait_closed())
+    closing.add_done_callback(lambda closed: closed.cancelled() or closed.exception())
 
 
 async def _read_all(process: Process) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ print("hello " + inputs["name"])
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "greet.prose.md").write_text(SPEC)
     (tmp_path / "answer.py").write_text(SCRIPT)
-    service = {"provider": "command", "command": ["python", "answer.py"]}
+    service = {"provider": "command", "command": [sys.executable, "answer.py"]}
     (tmp_path / "prose.yml").write_text(json.dumps({"services": {"w": service}}))
     return tmp_path
 

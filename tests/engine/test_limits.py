@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_a_long_history_is_cut_and_nothing_is_asked_twice(address: str, tmp_path
 def test_a_record_that_is_too_large_to_go_on_with_ends_the_run_with_the_reason(address: str, tmp_path: Path) -> None:
     # what does not get smaller when it is packed
     script = "import os, base64; print(base64.b64encode(os.urandom(600000)).decode())"
-    services = {"w": {"provider": "command", "command": ["python", "-c", script]}}
+    services = {"w": {"provider": "command", "command": [sys.executable, "-c", script]}}
 
     async def work() -> None:
         there = await desk(address, tmp_path, services=services)
@@ -103,7 +104,7 @@ def test_a_request_that_is_too_large_is_told_before_it_is_made(address: str, tmp
 
 
 def test_an_answer_that_is_too_large_is_an_error_of_its_call(address: str, tmp_path: Path) -> None:
-    services = {"w": {"provider": "command", "command": ["python", "-c", "print('x' * 2_100_000)"]}}
+    services = {"w": {"provider": "command", "command": [sys.executable, "-c", "print('x' * 2_100_000)"]}}
 
     async def work() -> None:
         there = await desk(address, tmp_path, services=services)
@@ -136,7 +137,7 @@ return len(sizes)
 
 def test_branches_whose_requests_fill_a_message_together_wait_for_each_other(address: str, tmp_path: Path) -> None:
     script = "import json, sys; print(len(json.load(sys.stdin)['inputs']['text']))"
-    services = {"w": {"provider": "command", "command": ["python", "-c", script]}}
+    services = {"w": {"provider": "command", "command": [sys.executable, "-c", script]}}
 
     async def work() -> None:
         there = await desk(address, tmp_path, services=services)

@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -134,7 +135,7 @@ def test_ctrl_c_stops_the_run(team: Team) -> None:
 
 def test_a_run_that_a_limit_ended_goes_on_with_a_higher_one(address: str, tmp_path: Path) -> None:
     log = tmp_path / "asked.log"
-    command = ["python", "-c", f"print('draft', file=open({str(log)!r}, 'a')); print('draft')"]
+    command = [sys.executable, "-c", f"print('draft', file=open({str(log)!r}, 'a')); print('draft')"]
     services = {"w": {"provider": "command", "command": command}}
 
     async def work() -> None:

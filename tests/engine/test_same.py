@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,9 @@ def test_what_a_run_fails_with(team: Team) -> None:
     assert limited.exit == 4
     run = json.loads(limited.stdout)["run"]
     assert f"prose resume {run} --engine temporal --max-calls 2" in limited.stderr
-    assert json.loads(team.prose("runs", "show", "last", "--json").stdout)["run"] == run
+    until = time.monotonic() + 20  # the engine's list of runs follows what happens after a moment
+    while json.loads(team.prose("runs", "show", "last", "--json").stdout)["run"] != run:
+        assert time.monotonic() < until
     unknown = team.prose("run", "dialectic", "x", "--thesis", "nobody", "--engine", "temporal")
     assert unknown.exit == 2
     assert "nobody" in unknown.stderr

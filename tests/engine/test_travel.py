@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def test_keys_and_named_values_never_reach_the_history(
     monkeypatch.setenv("VAULT", "xyzzy-12345-xyzzy")
     monkeypatch.setenv("SOME_API_KEY", "sk-98765-plugh")
     script = "import os; print(os.environ['VAULT'], os.environ['SOME_API_KEY'])"
-    services = {"w": {"provider": "command", "command": ["python", "-c", script]}}
+    services = {"w": {"provider": "command", "command": [sys.executable, "-c", script]}}
 
     async def work() -> tuple[str, WorkflowHistory]:
         there = await desk(address, tmp_path, services=services, default="w")

@@ -278,6 +278,7 @@ def test_an_endless_loop_is_named_by_its_own_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
 ) -> None:
     monkeypatch.setattr(composites, "BOUNDS", Bounds(cpu=0.2))
+    monkeypatch.setenv("PROSE_DEFAULT", "rehearsal")
     spec = composite(tmp_path, program, slots="one")
     with pytest.raises(LimitExceeded, match="loop") as caught:
         asyncio.run(prose.arun(spec, bind={"one": Talker("x")}))
