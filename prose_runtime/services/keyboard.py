@@ -40,6 +40,7 @@ class _Keyboard:
     queue: list[str] = field(default_factory=list)
     waiting: list[asyncio.Future[str | None]] = field(default_factory=list)
     typed: bytes = b""
+    source: int | None = None
 
 
 _keyboards: WeakKeyDictionary[asyncio.AbstractEventLoop, _Keyboard] = WeakKeyDictionary()
@@ -153,21 +154,44 @@ async def line() -> str | None:
     finally:
         keyboard.waiting.remove(waits)
         if not keyboard.waiting:
-            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+            _leave(keyboard)
 
 
 def _listen(keyboard: _Keyboard) -> None:
-    fd = sys.stdin.fileno()
+    if keyboard.source is not None:
+        return
+    keyboard.source = source = _opened(sys.stdin.fileno())
 
     def take() -> None:
         try:
-            piece = os.read(fd, 1 << 16)
+            piece = os.read(source, 1 << 16)
+        except BlockingIOError:  # Ctrl-C threw away what woke us, before we got it
+            return
         except OSError:  # the terminal is gone
             piece = b""
         keyboard.typed += piece
         _serve(keyboard, ended=not piece)
 
-    asyncio.get_running_loop().add_reader(fd, take)
+    asyncio.get_running_loop().add_reader(source, take)
+
+
+def _leave(keyboard: _Keyboard) -> None:
+    if keyboard.source is not None:
+        asyncio.get_running_loop().remove_reader(keyboard.source)
+        os.close(keyboard.source)
+        keyboard.source = None
+
+
+def _opened(fd: int) -> int:
+    """The terminal opened a second time, so that no read of ours waits.
+
+    To make ``fd`` itself so would change the terminal for all programs that share it, such as the shell. Where the
+    terminal may not be opened, a copy of ``fd`` serves.
+    """
+    try:
+        return os.open(os.ttyname(fd), os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    except OSError:
+        return os.dup(fd)
 
 
 def _serve(keyboard: _Keyboard, *, ended: bool = False) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -35,7 +35,6 @@ TRIES = 4
 
 HINT = "That was no reply to my question. Please use Reply on its last message and answer with text."
 
-_KEPT = 100
 T = TypeVar("T")
 
 
@@ -64,7 +63,7 @@ class Hub:
         self._poller: asyncio.Task[None] | None = None
         self._asked: list[Asked] = []
         self._invited: dict[str, asyncio.Future[int]] = {}
-        self._early: dict[tuple[int, int], str] = {}
+        self._on_the_way: set[asyncio.Future[None]] = set()
 
     # what services want
 
@@ -88,16 +87,13 @@ class Hub:
         asked: Asked | None = None
         pieces = parts(text)
         for i, part in enumerate(pieces):
-            message = await self._send(chat, part, last=i == len(pieces) - 1)
-            asked = asked or Asked(message.chat.id)
-            asked.messages.append(message.message_id)
-            if asked not in self._asked:
-                self._asked.append(asked)
+            with self._sending():
+                message = await self._send(chat, part, last=i == len(pieces) - 1)
+                asked = asked or Asked(message.chat.id)
+                asked.messages.append(message.message_id)
+                if asked not in self._asked:
+                    self._asked.append(asked)
         assert asked is not None
-        for number in asked.messages:  # a quick reply may have come before we knew the number of its question
-            early = self._early.pop((asked.chat, number), None)
-            if early is not None and not asked.reply.done():
-                asked.reply.set_result(early)
         return asked
 
     def forget(self, asked: Asked) -> None:
@@ -168,6 +164,17 @@ class Hub:
         markup = ForceReply(input_field_placeholder="Your answer") if last else None
         return await self._do(lambda: bot.send_message(chat, text, reply_markup=markup))
 
+    @contextmanager
+    def _sending(self) -> Iterator[None]:
+        """A part of a question is on its way: people may see it, and we do not know its number yet."""
+        sent: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._on_the_way.add(sent)
+        try:
+            yield
+        finally:
+            self._on_the_way.remove(sent)
+            sent.set_result(None)
+
     async def _set_baseline(self) -> None:
         bot = await self._open()
         updates = await self._do(lambda: bot.get_updates(offset=-1, timeout=0))
@@ -191,6 +198,8 @@ class Hub:
         updates = await self._do(
             lambda: bot.get_updates(offset=self._offset, timeout=POLL, allowed_updates=["message"])
         )
+        if updates and self._on_the_way:  # what people wrote may be about a question whose number we do not know yet
+            await asyncio.wait(set(self._on_the_way))
         for update in updates:
             self._offset = update.update_id + 1
             await self._take(update)
@@ -218,12 +227,9 @@ class Hub:
             if not asked.reply.done():
                 asked.reply.set_result(text)
             return
-        if number is not None and text:
-            self._early[chat, number] = text
-            self._early = dict(list(self._early.items())[-_KEPT:])
-        await self._hint(chat, number)
+        await self._hint(chat)
 
-    async def _hint(self, chat: int, number: int | None) -> None:
+    async def _hint(self, chat: int) -> None:
         """Say once a question how to reply, to somebody who wrote something else."""
         asked = next((a for a in self._asked if a.chat == chat and not a.reply.done()), None)
         if asked is not None and not asked.hinted:

@@ -21,7 +21,8 @@ class FakeTelegram:
     """The server's state. ``sent`` are the messages of the bot in order, ``asked`` the methods that were called.
 
     ``conflict``: the text with which polls are refused, or "". ``away``: so many polls find no server. ``failures``:
-    replies of the next sends, each a status and what is said.
+    replies of the next sends, each a status and what is said. ``slow``: seconds between people seeing a message of the
+    bot and the bot hearing its number.
     """
 
     sent: list[dict[str, Any]] = field(default_factory=list)
@@ -29,6 +30,7 @@ class FakeTelegram:
     conflict: str = ""
     away: int = 0
     failures: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    slow: float = 0.0
     url: str = ""
     polls: int = 0
 
@@ -80,6 +82,7 @@ class FakeTelegram:
             markup = json.loads(given["reply_markup"]) if "reply_markup" in given else {}
             self.sent.append({**given, "chat": chat, "number": message["message_id"], "markup": markup})
             self._change.notify_all()
+        time.sleep(self.slow)
         return 200, message
 
     def _getupdates(self, given: dict[str, Any]) -> tuple[int, Any]:

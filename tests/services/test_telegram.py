@@ -85,7 +85,9 @@ def test_the_reply_to_the_question_is_the_answer(telegram: FakeTelegram) -> None
     assert "parse_mode" not in question
 
 
-def test_what_is_no_text_reply_to_the_question_in_its_chat_does_not_count(telegram: FakeTelegram) -> None:
+@pytest.mark.parametrize("slow", [0.0, 0.3])
+def test_what_is_no_text_reply_to_the_question_in_its_chat_does_not_count(telegram: FakeTelegram, slow: float) -> None:
+    telegram.slow = slow  # then all is written before we know the number of the question
     telegram.write(CHAT, "old", to=101)
 
     def person() -> None:
@@ -99,6 +101,23 @@ def test_what_is_no_text_reply_to_the_question_in_its_chat_does_not_count(telegr
 
     assert ask(telegram, person) == ["this"]
     assert [message["chat"] for message in telegram.sent] == [CHAT, CHAT]
+
+
+def test_who_replies_before_we_know_the_number_of_the_question_is_heard_and_told_nothing(
+    telegram: FakeTelegram,
+) -> None:
+    telegram.slow = 0.3
+    telegram.failures.append(
+        (502, {"description": "Bad Gateway"})
+    )  # so that one question stands before the other comes
+
+    def person() -> None:
+        telegram.write(CHAT, "two", to=telegram.wait_for(2)["number"])
+        telegram.write(CHAT, "one", to=telegram.sent[0]["number"])
+
+    requests = (Request(prompt="1?", label="a"), Request(prompt="2?", label="b"))
+    assert sorted(ask(telegram, person, *requests)) == ["one", "two"]
+    assert len(telegram.sent) == 2
 
 
 def test_updates_from_before_are_passed_over(telegram: FakeTelegram) -> None:
