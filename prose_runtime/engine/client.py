@@ -244,15 +244,16 @@ def _blank(run: str) -> dict[str, Any]:
 
 async def listed(client: Client) -> AsyncIterator[tuple[WorkflowExecution, RunRow]]:
     """The runs that the engine knows, newest first."""
-    async for found in client.list_workflows(f"WorkflowType = '{wire.WORKFLOW}'"):
-        if found.status == WorkflowExecutionStatus.CONTINUED_AS_NEW:
+    found = [run async for run in client.list_workflows(f"WorkflowType = '{wire.WORKFLOW}'")]
+    for run in sorted(found, key=lambda run: run.start_time, reverse=True):  # the engine goes by their end
+        if run.status == WorkflowExecutionStatus.CONTINUED_AS_NEW:
             continue
-        memo = await found.memo()
-        status = _STATUS.get(found.status or WorkflowExecutionStatus.RUNNING, "running")
+        memo = await run.memo()
+        status = _STATUS.get(run.status or WorkflowExecutionStatus.RUNNING, "running")
         if status == "running" and memo.get("waiting"):
             status = "paused"
-        started = f"{found.start_time:%Y-%m-%dT%H:%M:%SZ}"
-        yield found, RunRow(found.id, memo.get("spec", ""), status, started, memo.get("calls", 0))
+        started = f"{run.start_time:%Y-%m-%dT%H:%M:%SZ}"
+        yield run, RunRow(run.id, memo.get("spec", ""), status, started, memo.get("calls", 0))
 
 
 async def find(client: Client, prefix: str) -> Run:
