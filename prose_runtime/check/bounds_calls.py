@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection
 from functools import partial
 
@@ -41,7 +42,7 @@ SESSION = "session"
 PERSON = "human"
 
 
-class Calls(Expressions):
+class Calls(Expressions, ABC):
     """The walk over calls."""
 
     def call(self, node: n.Call) -> Val:
@@ -55,9 +56,9 @@ class Calls(Expressions):
             passed["with"] = self.value(node.spread)
         return self.hand_over(node, fills, passed, modifiers)
 
+    @abstractmethod
     def call_block(self, name: str, args: tuple[n.Argument, ...], node: n.Node) -> Val:
         """A block as the target of a call."""
-        raise NotImplementedError
 
     def fills(self, expr: n.Expr, target: Target | None) -> tuple[Fill, ...]:
         """Who may answer a call."""

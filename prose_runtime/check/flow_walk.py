@@ -7,6 +7,7 @@ statements, branches and loops; ``flow_units`` specs that are called and have ca
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
@@ -74,12 +75,12 @@ class Known:
     pattern: re.Pattern[str] | None = None
 
 
-class Units:
+class Units(ABC):
     """What a call of a spec with calls of its own does."""
 
+    @abstractmethod
     def call(self, target: Target, passed: Mapping[str, Val], known: Known, span: Span) -> Outcome:
         """Whom the call reaches with what, and what it gives. ``span`` is where it stands."""
-        raise NotImplementedError
 
 
 @dataclass(slots=True)
@@ -101,7 +102,7 @@ class Reading:
     names: tuple[str, ...]
 
 
-class Expressions:
+class Expressions(ABC):
     """The walk over expressions. Methods change the state that they are given."""
 
     def __init__(self, known: Known):
@@ -387,9 +388,9 @@ class Expressions:
             return self.call_unit(expr, target, passed, state)
         return self.ask(expr, self.roles(expr, target, state), passed, state)
 
+    @abstractmethod
     def call_block(self, node: n.Expr, name: str, args: tuple[n.Argument, ...], state: State) -> Val:
         """``do name(args)``."""
-        raise NotImplementedError
 
     def passed(self, expr: n.Call, target: Target | None, state: State) -> list[tuple[str, Val, Span]]:
         """The inputs of a call and its prompt, by name."""

@@ -20,14 +20,13 @@ MEMBERS = "[]"
 class NeverSees(NamedTuple):
     """No answer of ``roles``, and nothing from ``names``, reaches ``who`` as data.
 
-    ``within``: in the same round. ``mutual``: the roles are those of ``who`` themselves; a role sees its own answers
-    only where it is one of many members.
+    ``within``: in the same round. The own answers of a role on both sides count where it is the only one there, or has
+    members.
     """
 
     who: tuple[str, ...]
     roles: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    mutual: bool = False
     within: bool = False
 
 

@@ -266,7 +266,7 @@ def _no_one_sees(match: re.Match[str]) -> Found:
 
 def _mutual(match: re.Match[str]) -> Found:
     who = _roles(match["who"])
-    return [NeverSees(who, who, mutual=True, within=match["round"] is not None)]
+    return [NeverSees(who, who, within=match["round"] is not None)]
 
 
 def _no_one_mutual(match: re.Match[str]) -> Found:

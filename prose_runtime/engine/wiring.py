@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,7 +59,7 @@ class SettlingWiring(BundleWiring):
         check_machine(specs)
 
 
-class WorkflowWiring(BundleWiring):
+class WorkflowWiring(BundleWiring, ABC):
     """Within a workflow. ``store`` makes what stands for an agent's memory; ``hidden`` are variables with secrets."""
 
     def __init__(self, bindings: Noting | Settled, project: Packed, specs: Mapping[str, str]):
@@ -73,9 +74,9 @@ class WorkflowWiring(BundleWiring):
         """Memory beyond a run is kept where workers are: an errand for one of them."""
         return None if kept == "run" else self.store(kept, agent)
 
+    @abstractmethod
     def store(self, kept: str, agent: str) -> Store:
         """What stands for the memory of an agent."""
-        raise NotImplementedError
 
 
 class Packet(NamedTuple):

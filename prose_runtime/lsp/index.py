@@ -71,11 +71,6 @@ class Index:
         """All places of a symbol, in order."""
         return [occurrence for occurrence in self.occurrences if occurrence.symbol is symbol]
 
-    @property
-    def symbols(self) -> list[Symbol]:
-        """All symbols, in order of their first place."""
-        return list(dict.fromkeys(occurrence.symbol for occurrence in self.occurrences))
-
 
 def index_of(view: View) -> Index:
     """The index of an open file, its inline components included."""

@@ -24,7 +24,7 @@ async def run_unit(callee: UnitCallee, inputs: Mapping[str, Value], run: Run, pa
     names = {**slots, **config, "config": config, **inputs}
     if run.contracts != "off":
         check_parameters(callee.name, callee.program.analysis.inputs, inputs)
-    unit = Unit(run, callee.program, slots, config, caller=path)
+    unit = Unit(run, callee.program, slots, config)
     value = await _walk(unit, names, path)
     if run.contracts != "off":
         check_returns(callee.program, value)

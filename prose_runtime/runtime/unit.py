@@ -165,16 +165,14 @@ class Run:
 class Unit:
     """One activation of a program. ``slots`` maps each slot to a ServiceRef, or a list of them.
 
-    ``caller`` is the path of the call that started it: steps inside begin with it. ``outputs`` holds what the
-    program published; ``callees`` what names of the spec were wired to so far; ``memories`` the store of each agent
-    that remembers beyond the run, with the key of this activation.
+    ``outputs`` holds what the program published; ``callees`` what names of the spec were wired to so far; ``memories``
+    the store of each agent that remembers beyond the run, with the key of this activation.
     """
 
     run: Run
     program: Program
     slots: Mapping[str, ServiceRef | list[ServiceRef]]
     config: Mapping[str, Any]
-    caller: str = ""
     outputs: dict[str, Value] = field(default_factory=dict)
     callees: dict[Any, Callee] = field(default_factory=dict)
     memories: dict[str, tuple[Store, str]] = field(default_factory=dict)

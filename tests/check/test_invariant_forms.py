@@ -49,12 +49,12 @@ SENTENCES: list[tuple[str, list[Claim]]] = [
     ("The output of `left` never reaches `judge`.", [NeverSees(JUDGE, LEFT)]),
     ("Nothing from `judge` reaches `left`.", [NeverSees(LEFT, JUDGE)]),
     ("`judge` never sees `topic`.", [NeverSees(JUDGE, (), ("topic",))]),
-    ("Neither `left` nor `right` sees the other's output", [NeverSees(BOTH, BOTH, mutual=True)]),
+    ("Neither `left` nor `right` sees the other's output", [NeverSees(BOTH, BOTH)]),
     (
         "**Isolation.** Reviewers never see each other's reviews.",
-        [NeverSees(("reviewers",), ("reviewers",), mutual=True)],
+        [NeverSees(("reviewers",), ("reviewers",))],
     ),
-    ("No reviewer sees another reviewer's review", [NeverSees(("reviewers",), ("reviewers",), mutual=True)]),
+    ("No reviewer sees another reviewer's review", [NeverSees(("reviewers",), ("reviewers",))]),
     (
         "`left` never sees `right`'s output, and `right` never sees `left`'s output",
         [NeverSees(LEFT, RIGHT), NeverSees(RIGHT, LEFT)],
@@ -138,7 +138,7 @@ def test_what_a_sentence_claims(sentence: str, claims: list[Claim]) -> None:
 
 
 def test_both_sides_are_the_two_roles_of_a_spec_with_two() -> None:
-    assert read("Neither side sees the other's argument", PAIR)[0] == [NeverSees(BOTH, BOTH, mutual=True)]
+    assert read("Neither side sees the other's argument", PAIR)[0] == [NeverSees(BOTH, BOTH)]
 
 
 def test_an_unknown_name_in_backticks_is_told() -> None:
