@@ -16,7 +16,7 @@ from prose_runtime.engine.carried import Carried
 from prose_runtime.engine.errands import Errands, short
 from prose_runtime.engine.words import Elsewhere
 from prose_runtime.errors import ServiceError
-from prose_runtime.events import CallStarted, Event, Listener, Warned
+from prose_runtime.events import Event, Listener, Warned
 from prose_runtime.runtime.host import open_question
 from prose_runtime.runtime.javascript import PATIENCE
 from prose_runtime.runtime.limits import Meter, exceeded
@@ -63,13 +63,10 @@ class EngineHost:
         self._hide = list(hide)
         self._clock: asyncio.Timeout | None = None
         self._turns: Counter[str] = Counter()
-        self._lines: dict[str, int] = {}
         self._places = asyncio.Semaphore(meter.limits.max_concurrency)
 
     def emit(self, event: Event) -> None:
         """Tell each listener."""
-        if isinstance(event, CallStarted):
-            self._lines[event.step] = event.where.line
         for listener in self.listeners:
             listener(event)
 
@@ -201,7 +198,7 @@ class EngineHost:
         asked = {
             "service": service.name,
             "step": step,
-            "line": self._lines.pop(step, None),
+            "line": request.line,
             "turn": turn,
             "timeout": self.meter.limits.call_timeout,
             "hide": self._hide,

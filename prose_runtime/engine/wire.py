@@ -61,8 +61,9 @@ def request_to(request: Request) -> dict[str, Any]:
 
 
 def request_from(row: Mapping[str, Any], on_retry: RetryListener | None = None) -> Request:
-    """The request that a row tells of."""
-    return Request(**{**row, "options": tuple(row["options"])}, on_retry=on_retry)
+    """The request that a row tells of, also one that another version of this package wrote with other fields."""
+    known = {field.name: row[field.name] for field in fields(Request) if field.name in row}
+    return Request(**{**known, "options": tuple(row["options"])}, on_retry=on_retry)
 
 
 def usage_to(usage: Usage) -> dict[str, Any]:

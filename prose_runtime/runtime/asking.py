@@ -60,8 +60,8 @@ async def ask_role(asking: Asking, act: Activation) -> Value:
     expected = _expected(asking, act)
     asking.request = asking.request.with_(
         schema=expected.schema,
-        label=f"{asking.target} (line {expected.where.line})",
         target=asking.target,
+        line=expected.where.line,
         retries=0 if asking.retries else None,  # the call's own take the place of the service's
         on_text=lambda text: act.emit(CallText(asking.step, text)),
         on_retry=lambda n, seconds, reason: act.emit(CallRetry(asking.step, n, seconds, reason)),

@@ -276,12 +276,11 @@ def _call(step: str) -> str:
 
 def open_question(step: str, request: Request) -> dict[str, Any]:
     """An open question as the run's result tells of it, and as ``Answers`` reads it when the run goes on."""
-    line = request.label.rpartition(" (line ")[2]
     schema = shape_of(request)
     return {
         "step": step,
-        "target": request.target or "judge",
-        "line": int(line[:-1]) if line[:-1].isdigit() else None,
+        "target": request.who,
+        "line": request.line,
         "question": question(request),
         "schema": None if schema is None else to_json(dict(schema)),
     }

@@ -62,7 +62,7 @@ async def _answer(
 ) -> dict[str, Any]:
     run = act.unit.run
     judge = run.wiring.judge()
-    request = request.with_(label=f"judge (line {where.line})", **judge.additions)
+    request = request.with_(line=where.line, **judge.additions)
     for step in (act.path, f"{act.path}#2"):
         try:
             reply = await run.host.ask(step, judge.service, request)

@@ -30,8 +30,8 @@ class Request:
         model: The model that the call asks for instead of the binding's own, or None.
         note: What the person who watches the run wants this call to know, or None.
         rejected: An earlier answer that did not fit, with ``fault`` saying why: the one repair.
-        label: Where the call stands, for people at a terminal: ``target (line 12)``; never shown to a model.
         target: Whose call it is: slot, component, agent or ``session``; empty for a judge. Never shown to a model.
+        line: Where in the spec's file the call or condition stands, from 1. Never shown to a model.
         retries: How often a busy provider may be asked again for this call; None: as often as its settings say.
         seconds: How long each service that may answer has for it; None is any time.
         pace: What all calls to the service share; tries after the first go by it.
@@ -54,14 +54,24 @@ class Request:
     note: str | None = None
     rejected: str | None = None
     fault: str | None = None
-    label: str = ""
     target: str = ""
+    line: int | None = None
     retries: int | None = field(default=None, compare=False)
     seconds: float | None = field(default=None, compare=False)
     pace: Pace | None = field(default=None, compare=False, repr=False)
     briefing: str | None = field(default=None, compare=False)
     on_text: TextListener | None = field(default=None, compare=False, repr=False)
     on_retry: RetryListener | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def who(self) -> str:
+        """Who is asked, for people: the target, else ``judge`` for a condition; empty when nobody is named."""
+        return self.target or ("" if self.purpose == "call" else "judge")
+
+    @property
+    def label(self) -> str:
+        """Where the call stands, for people: ``target (line 12)``."""
+        return " ".join(part for part in (self.who, f"(line {self.line})" if self.line else "") if part)
 
     @property
     def voice(self) -> str | None:

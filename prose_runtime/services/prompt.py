@@ -1,7 +1,7 @@
 """The one place where a request becomes the text that a model reads (LANGUAGE.md section 4).
 
 The stable part, the same for every call of a role, is ``system``: a provider can have it cached. Nothing but the
-request's own content goes in: its label, which names slot and line for people, stays out.
+request's own content goes in: its target and line, which are for people, stay out.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class TelegramService:
         """The chat of a role; each role that is ``new`` has an invitation of its own."""
         if self._chat != NEW:
             return self._chat
-        role = turn.request.target or turn.request.label
+        role = turn.request.who
         async with self._invitations.setdefault(role, asyncio.Lock()):
             if role not in self._chats:
                 self._chats[role] = await self._invite(turn, role)

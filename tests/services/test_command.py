@@ -28,7 +28,8 @@ def test_it_reads_one_json_object():
         prompt="P",
         instructions="be strict",
         schema={"type": "object"},
-        label="slot (line 3)",
+        target="slot",
+        line=3,
     )
     assert question.keys() == {"inputs", "prompt", "instructions", "schema"}
     assert question["inputs"] == {"draft": "ä\N{REPLACEMENT CHARACTER}", "n": None}

@@ -81,7 +81,8 @@ def test_the_person_sees_what_the_role_is_told_and_answers_in_lines():
         "job": "weigh the case",
         "inputs": {"case": "Tabs beat spaces", "draft": "one\ntwo"},
         "prompt": "Be short",
-        "label": "left (line 12)",
+        "target": "left",
+        "line": 12,
     }
     with Terminal(request) as terminal:
         seen = terminal.wait_for("Your answer")
@@ -215,7 +216,7 @@ def test_without_a_terminal_the_run_pauses_and_says_how_to_go_on(monkeypatch):
         monkeypatch.setattr(sys, "stdin", nobody)
         service = registry.create("me", ServiceSettings(provider="human"))
         with pytest.raises(Paused) as caught:
-            asyncio.run(service(Request(prompt="May it ship?", label="approver (line 9)")))
+            asyncio.run(service(Request(prompt="May it ship?", target="approver", line=9)))
     assert "approver (line 9)" in caught.value.message
     assert "May it ship?" in caught.value.message
     assert "terminal" in caught.value.help

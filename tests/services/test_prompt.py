@@ -25,7 +25,8 @@ RICH = Request(
     model="MODEL",
     rejected="REJECTED",
     fault="FAULT",
-    label="SLOTNAME of PATTERNNAME (line 12)",
+    target="SLOTNAME of PATTERNNAME",
+    line=12,
 )
 
 
@@ -86,7 +87,7 @@ def test_a_name_cannot_leave_its_tag():
 
 
 def test_template_text_in_content_stays_text():
-    prompt = render(Request(job="{{ request.label }}", inputs={"a": "{% if %}"}, prompt="{{ 7 * 7 }}", label="L"))
+    prompt = render(Request(job="{{ request.label }}", inputs={"a": "{% if %}"}, prompt="{{ 7 * 7 }}", target="L"))
     assert "{{ request.label }}" in prompt.system
     assert "{% if %}" in prompt.user
     assert "{{ 7 * 7 }}" in prompt.user

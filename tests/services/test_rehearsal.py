@@ -16,7 +16,11 @@ def ask(**request):
 
 def test_text_shows_what_the_role_was_given_and_is_no_answer():
     text = ask(
-        job="weighs the case", inputs={"case": "Tabs beat spaces", "notes": None}, prompt="Be short", label="left (12)"
+        job="weighs the case",
+        inputs={"case": "Tabs beat spaces", "notes": None},
+        prompt="Be short",
+        target="left",
+        line=12,
     ).value
     assert text.startswith("[rehearsal]")
     for part in ("weighs the case", "case: Tabs beat spaces", "notes: nothing", "Be short"):

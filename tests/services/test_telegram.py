@@ -27,7 +27,7 @@ from services.fake_telegram import TOKEN, FakeTelegram, served
 
 CHAT = 55
 FORM = {"properties": {"text": {"type": "string"}, "score": {"type": "number"}}, "required": ["text", "score"]}
-QUESTION = Request(job="Weigh it", inputs={"case": "tabs"}, target="contra", label="contra (line 9)")
+QUESTION = Request(job="Weigh it", inputs={"case": "tabs"}, target="contra", line=9)
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_who_replies_before_we_know_the_number_of_the_question_is_heard_and_told
         telegram.write(CHAT, "two", to=telegram.wait_for(2)["number"])
         telegram.write(CHAT, "one", to=telegram.sent[0]["number"])
 
-    requests = (Request(prompt="1?", label="a"), Request(prompt="2?", label="b"))
+    requests = (Request(prompt="1?", target="a"), Request(prompt="2?", target="b"))
     assert sorted(ask(telegram, person, *requests)) == ["one", "two"]
     assert len(telegram.sent) == 2
 
@@ -138,7 +138,7 @@ def test_a_long_question_comes_in_parts_and_each_may_be_replied_to(telegram: Fak
         telegram.wait_for(3)
         telegram.write(CHAT, "mine", to=telegram.sent[1]["number"])
 
-    assert ask(telegram, person, Request(inputs={"case": case}, label="x")) == ["mine"]
+    assert ask(telegram, person, Request(inputs={"case": case}, target="x")) == ["mine"]
     assert len(telegram.sent) >= 3
     assert all(units(message["text"]) < 4096 for message in telegram.sent)
     assert [bool(message["markup"]) for message in telegram.sent] == [False] * (len(telegram.sent) - 1) + [True]
@@ -164,7 +164,7 @@ def test_several_slots_share_one_poller_and_answer_in_any_order(telegram: FakeTe
         telegram.write(CHAT, "two", to=second["number"])
         telegram.write(CHAT, "one", to=first["number"])
 
-    requests = (Request(prompt="1?", label="a"), Request(prompt="2?", label="b"))
+    requests = (Request(prompt="1?", target="a"), Request(prompt="2?", target="b"))
     assert ask(telegram, person, *requests) == ["one", "two"]
     assert telegram.asked.count("getMe") == 1
 
