@@ -1,17 +1,23 @@
 """Comments that silence a diagnostic (DESIGN.md section 5).
 
 ``<!-- prose: ignore CODE reason -->`` alone on a line covers the next line, or the whole fence that opens there;
-behind text it covers its own line. Inside a fence it is spelt ``# prose: ignore CODE reason``.
+behind text it covers its own line. Inside a program, frontmatter or YAML it is spelt ``# prose: ignore CODE reason``;
+a line there goes on as long as a string that is opened on it. ``ignore-file`` covers the whole file, from anywhere in it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
 
 from prose_runtime.diagnostics import Diagnostic, Edit, Fix, did_you_mean
-from prose_runtime.nodes import Fence, Spec
+from prose_runtime.nodes import Fence, Section, Spec
 from prose_runtime.records import dataclass
+from prose_runtime.syntax.frontmatter import frontmatter_span
+from prose_runtime.syntax.names import EXECUTABLE_SECTIONS, LOOSE_LABELS
+from prose_runtime.syntax.strings import SINGLE, TRIPLE
 from prose_runtime.text import Source, Span
 
 CODE = "unused-suppression"
@@ -20,7 +26,20 @@ ON_DEMAND = frozenset({"call-bound"})
 """Codes that are reported only when somebody asks: comments that silence them may find nothing to silence."""
 
 _HINT = re.compile(r"prose:\s*ignore")
-_COMMENT = re.compile(r"<!--\s*prose:\s*ignore\b(?P<html>.*?)-->|(?:#|//)\s*prose:\s*ignore\b(?P<code>.*)")
+_WORDS = re.compile(r"[^\S\n]*prose:\s*ignore(?P<file>-file)?(?![\w-])(?P<rest>.*)", re.DOTALL)
+_CODES = re.compile(r"\s*(?P<code>[^\s,]+)")
+_MORE = re.compile(r",\s*(?P<code>[^\s,]+)")
+
+_HTML = re.compile(r"(?<!`)<!--(?P<comment>.*?)-->", re.DOTALL)
+_PROGRAM = re.compile(rf"{TRIPLE.pattern}|{SINGLE.pattern}|(?<![^\W_])#(?P<comment>[^\n]*)", re.DOTALL)
+_YAML = re.compile(
+    r"""(?<=[\s\[{,:])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#(?P<comment>[^\n]*)""",
+    re.DOTALL,
+)
+_JAVASCRIPT = re.compile(
+    r"""`(?:[^`\\]|\\.)*`|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|/\*.*?\*/|//(?P<comment>[^\n]*)""", re.DOTALL
+)
+"""What can stand in each kind of text: strings, which hide what looks like a comment, and comments."""
 
 
 @dataclass(slots=True)
@@ -32,11 +51,12 @@ class Suppression:
     comment: Span
     first: int
     last: int
+    whole: bool = False
     used: bool = False
 
     def covers(self, diagnostic: Diagnostic) -> bool:
         """Whether it silences a diagnostic."""
-        return diagnostic.code == self.code and self.first <= diagnostic.start.line <= self.last
+        return diagnostic.code == self.code and (self.whole or self.first <= diagnostic.start.line <= self.last)
 
 
 def suppress(
@@ -49,7 +69,7 @@ def suppress(
     """
     if not _HINT.search(spec.source.text):
         return list(diagnostics)
-    comments = list(suppressions(spec))
+    comments = list(suppressions(spec, known))
     kept = []
     for diagnostic in diagnostics:
         hits = [] if diagnostic in firm else [s for s in comments if s.covers(diagnostic)]
@@ -67,30 +87,30 @@ def _unused(
     source: Source, found: Suppression, known: frozenset[str], firm: frozenset[Diagnostic], needed: bool
 ) -> Diagnostic:
     """``needed``: another code of the same comment silences something, so that the comment has to stay."""
-    message, help_ = f"nothing to ignore: `{found.code}` is not reported here", "remove the comment"
+    fix: Fix | None = Fix("Remove the comment", (Edit(_with_blanks(source, found.comment), ""),))
+    here = "in this file" if found.whole else "here"
+    message, help_ = f"nothing to ignore: `{found.code}` is not reported {here}", "remove the comment"
+    if needed:
+        fix, help_ = Fix("Remove the code", (Edit(_with_comma(source, found.span), ""),)), "remove the code"
     if not found.code:
         message, help_ = "this comment names no code, so it ignores nothing", "write `prose: ignore CODE reason`"
     elif found.code not in known:
-        message, help_ = f"there is no code `{found.code}`", did_you_mean(found.code, known) or help_
+        message, close = f"there is no code `{found.code}`", did_you_mean(found.code, known)
+        if close:
+            meant = close.split("`")[1]
+            help_, fix = close, Fix(f"Write `{meant}`", (Edit(found.span, meant),), safe=False)
     elif any(found.covers(diagnostic) for diagnostic in firm):
-        message, help_ = (
-            f"`{found.code}` cannot be ignored: without a repair the line has no meaning",
-            "repair the line",
-        )
-    if any(found.covers(diagnostic) for diagnostic in firm):
-        fix = None
-    elif needed:
-        fix = Fix("Remove the code", (Edit(_with_comma(source, found.span), ""),))
-    else:
-        fix = Fix("Remove the comment", (Edit(_with_blanks(source, found.comment), ""),))
+        message = f"`{found.code}` cannot be ignored: without a repair the line has no meaning"
+        help_, fix = "repair the line", None
     return Diagnostic(CODE, "warning", message, source, found.span, help_, fix=fix)
 
 
 def _with_comma(source: Source, span: Span) -> Span:
-    """A code and the comma that stands between it and its neighbour."""
-    if source.text.startswith(",", span.end):
-        return Span(span.start, span.end + 1)
-    return Span(span.start - 1, span.end)
+    """A code, the comma that stands between it and its neighbour, and the blanks there."""
+    if behind := re.compile(r"\s*,\s*").match(source.text, span.end):
+        return Span(span.start, behind.end())
+    before = source.text[: span.start].rstrip()
+    return Span(len(before) - 1, span.end)
 
 
 def _with_blanks(source: Source, span: Span) -> Span:
@@ -107,50 +127,105 @@ def _with_blanks(source: Source, span: Span) -> Span:
     return Span(start, span.end)
 
 
-def suppressions(spec: Spec) -> Iterator[Suppression]:
+def suppressions(spec: Spec, known: frozenset[str]) -> Iterator[Suppression]:
     """All suppressions of a file, a comment with several codes giving several."""
-    source = spec.source
-    lines = source.text.split("\n")
-    fences = _fences(spec)
-    for number, text in enumerate(lines, 1):
-        match = _COMMENT.search(text) if "prose:" in text else None
-        if match is None or (match["html"] is None) != _inside(number, fences):
-            continue
-        alone = match.end() == len(text.rstrip()) and not text[: match.start()].strip()
-        first, last = _covered(number, lines, fences) if alone else (number, number)
-        yield from _codes(source, number, match, first, last)
+    comments = _Comments(spec)
+    for span, body in comments.found:
+        if words := _WORDS.match(comments.text, body.start, body.end):
+            first, last = comments.covered(span)
+            for code in _codes(words, known):
+                place = code or span
+                yield Suppression(
+                    comments.text[place.start : place.end] if code else "", place, span, first, last, bool(words["file"])
+                )
 
 
-def _codes(source: Source, number: int, match: re.Match[str], first: int, last: int) -> Iterator[Suppression]:
-    group = "html" if match["html"] is not None else "code"
-    start = source.offset(number)
-    comment = Span(start + match.start(), start + match.start() + len(match[0].rstrip()))
-    word = re.match(r"\s*([^\s]+)", match[group])
-    if word is None:
-        yield Suppression("", comment, comment, first, last)
+def _codes(words: re.Match[str], known: frozenset[str]) -> Iterator[Span | None]:
+    """The places of the codes of a comment, None when it has none; behind ``, `` stands a code or a reason."""
+    code = _CODES.match(words.string, words.start("rest"), words.end("rest"))
+    if code is None:
+        yield None
+    while code is not None:
+        yield Span(*code.span("code"))
+        code = _MORE.match(words.string, code.end(), words.end("rest"))
+        if code and code.start("code") > code.start() + 1 and code["code"] not in known:
+            return
+
+
+class _Comments:
+    """Where the comments of a file stand, and which lines they cover."""
+
+    def __init__(self, spec: Spec):
+        self.source = spec.source
+        self.text = spec.source.text
+        self.fences: list[tuple[int, int]] = []
+        self.strings: list[tuple[int, int]] = []
+        self.found: list[tuple[Span, Span]] = []
+        """The span of each comment, and of what stands between its signs."""
+        taken: list[Span] = []
+        for span, tokens in _texts(spec):
+            taken.append(span)
+            self._read(tokens, span)
+        self._read_html(taken)
+        self._lines = {self._line(span.start) for span, body in self.found if _WORDS.match(self.text, *body)}
+        for fence in _fences(spec):
+            self.fences.append((self._line(fence.span.start), self._line(max(fence.span.start, fence.span.end - 1))))
+
+    def _line(self, offset: int) -> int:
+        return self.source.place(offset).line
+
+    def _read(self, tokens: re.Pattern[str] | None, span: Span) -> None:
+        for token in tokens.finditer(self.text, span.start, span.end) if tokens else ():
+            if token["comment"] is not None:
+                end = token.start() + len(token[0].rstrip())
+                self.found.append((Span(token.start(), end), Span(token.start("comment"), end)))
+            elif "\n" in token[0]:
+                self.strings.append((self._line(token.start()), self._line(token.end() - 1)))
+
+    def _read_html(self, taken: list[Span]) -> None:
+        taken.sort()
+        for comment in _HTML.finditer(self.text):
+            before = bisect_right(taken, (comment.start(), len(self.text))) - 1
+            if before < 0 or taken[before].end <= comment.start():
+                self.found.append((Span(*comment.span()), Span(*comment.span("comment"))))
+
+    def covered(self, comment: Span) -> tuple[int, int]:
+        """The lines that a comment covers."""
+        number, last = self._line(comment.start), self._line(comment.end - 1)
+        start, end = self.source.line_starts[number - 1], self.source.line_span(last).end
+        if self.text[start : comment.start].strip() or end > comment.end:
+            return min([first for first, behind in self.strings if behind == number], default=number), last
+        line = last + 1
+        lines = len(self.source.line_starts)
+        while line < lines and (line in self._lines or not self.text[slice(*self.source.line_span(line))].strip()):
+            line += 1
+        opened = [behind for first, behind in (*self.fences, *self.strings) if first == line]
+        return line, max(opened, default=line)
+
+
+def _texts(spec: Spec) -> Iterator[tuple[Span, re.Pattern[str] | None]]:
+    """The parts of a file that are no Markdown, and how their comments are found; None where there are none."""
+    if spec.source.path.endswith(".prose"):
+        yield Span(0, len(spec.source.text)), _PROGRAM
         return
-    at = start + match.start(group) + word.start(1)
-    for code in re.finditer(r"[^,]+", word[1]):
-        yield Suppression(code[0], Span(at + code.start(), at + code.end()), comment, first, last)
+    if head := frontmatter_span(spec.source):
+        yield head, _YAML
+    for section in _sections(spec):
+        for fence in section.fences:
+            yield fence.content, _tokens(spec, section, fence)
 
 
-def _covered(number: int, lines: list[str], fences: list[tuple[int, int]]) -> tuple[int, int]:
-    """The lines that a comment alone on its line covers."""
-    line = number + 1
-    while line < len(lines) and (not lines[line - 1].strip() or _COMMENT.search(lines[line - 1])):
-        line += 1
-    for first, last in fences:
-        if first == line:
-            return first, last
-    return line, line
+def _tokens(spec: Spec, section: Section, fence: Fence) -> re.Pattern[str] | None:
+    if spec.javascript is not None and fence.span == spec.javascript.span:
+        return _JAVASCRIPT
+    if section.key == "patterns":
+        return _YAML
+    return _PROGRAM if section.key in EXECUTABLE_SECTIONS or fence.label in LOOSE_LABELS else None
 
 
-def _inside(number: int, fences: list[tuple[int, int]]) -> bool:
-    return any(first < number < last for first, last in fences)
+def _sections(spec: Spec) -> Iterable[Section]:
+    return (section for owner in (spec, *spec.components) for section in owner.sections)
 
 
-def _fences(spec: Spec) -> list[tuple[int, int]]:
-    """Opening and closing line of each fence, as the parser understood them."""
-    place = spec.source.place
-    fences = [node for node in spec.walk() if isinstance(node, Fence)]
-    return [(place(fence.span.start).line, place(max(fence.span.start, fence.span.end - 1)).line) for fence in fences]
+def _fences(spec: Spec) -> Iterator[Fence]:
+    return (fence for section in _sections(spec) for fence in section.fences)

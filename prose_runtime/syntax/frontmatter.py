@@ -40,6 +40,13 @@ class Frontmatter:
         return self.span.end
 
 
+def frontmatter_span(source: Source) -> Span | None:
+    """Where the lines of a file's frontmatter stand, without the dashes around them."""
+    opening = _OPEN.match(source.text)
+    closing = opening and _CLOSE.search(source.text, opening.end())
+    return Span(opening.end(), closing.start()) if opening and closing else None
+
+
 def read_frontmatter(source: Source, out: Collector) -> Frontmatter:
     """Read the head of a file that is not empty. What is wrong with it is reported; the rest of the file is read on."""
     text = source.text
