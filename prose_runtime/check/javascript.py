@@ -128,6 +128,20 @@ def syntax_fault(source: Source, fence: Fence) -> SyntaxFault | None:
     except quickjs.JSException as fault:
         said, _, stack = str(fault).partition("\n")
         place = next(iter(places_in(stack)), source.place(fence.content.start))
-        span = place_span(source, fence, place)
-        return SyntaxFault(said.removeprefix("SyntaxError: "), span)
+        return _told(source, fence, place, said.removeprefix("SyntaxError: "))
     return None
+
+
+_TOKEN = re.compile(r"[\w$]+|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|=>|[=!<>]=+|\S")
+
+
+def _told(source: Source, fence: Fence, place: Place, message: str) -> SyntaxFault:
+    """The fault at the one token that the engine means: the one at its place, or the one that it has just read."""
+    span = place_span(source, fence, place)
+    line = source.place(span.start).line
+    tokens = [Span(*found.span()) for found in _TOKEN.finditer(source.text, source.offset(line), span.end)]
+    if place.line > line:
+        return SyntaxFault("it ends where more is expected", tokens[-1] if tokens else span)
+    if message.startswith("invalid redefinition"):
+        return SyntaxFault(message, max((t for t in tokens if t.end <= span.start), default=span))
+    return SyntaxFault(message, min((t for t in tokens if t.end > span.start), default=span))

@@ -2,7 +2,7 @@
 
 ``<!-- prose: ignore CODE reason -->`` alone on a line covers the next line, or the whole fence that opens there;
 behind text it covers its own line. Inside a program, frontmatter or YAML it is spelt ``# prose: ignore CODE reason``;
-a line there goes on as long as a string that is opened on it. ``ignore-file`` covers the whole file, from anywhere in it.
+a line there goes on as long as a string that is opened on it. ``ignore-file`` covers the whole file from anywhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
 
 from prose_runtime.diagnostics import Diagnostic, Edit, Fix, did_you_mean
 from prose_runtime.nodes import Fence, Section, Spec
@@ -136,7 +135,12 @@ def suppressions(spec: Spec, known: frozenset[str]) -> Iterator[Suppression]:
             for code in _codes(words, known):
                 place = code or span
                 yield Suppression(
-                    comments.text[place.start : place.end] if code else "", place, span, first, last, bool(words["file"])
+                    comments.text[place.start : place.end] if code else "",
+                    place,
+                    span,
+                    first,
+                    last,
+                    bool(words["file"]),
                 )
 
 

@@ -79,7 +79,11 @@ Claim = Says | Measures | Negation | Joined
 
 
 class BadClaim(ValueError):
-    """A sentence that can only be meant as a plain claim and is wrong; the message says how."""
+    """A sentence that can only be meant as a plain claim and is wrong; the message says how, ``part`` where."""
+
+    def __init__(self, message: str, part: str):
+        super().__init__(message)
+        self.part = part
 
 
 def read_claim(text: str, block: Operand | None = None) -> Claim | None:
@@ -390,14 +394,14 @@ def _compiled(body: str, flags: str) -> re.Pattern[str]:
     known = {"i": re.I, "m": re.M, "s": re.S, "x": re.X}
     unknown = [flag for flag in flags if flag not in (*known, "g", "u")]
     if unknown:
-        raise BadClaim(f"a regular expression has no flag `{unknown[0]}`; it has i, m, s and x")
+        raise BadClaim(f"a regular expression has no flag `{unknown[0]}`; it has i, m, s and x", f"/{flags}")
     number = re.NOFLAG
     for flag in flags:
         number |= known.get(flag, re.NOFLAG)
     try:
         return re.compile(body, number)
     except (re.error, OverflowError, RecursionError) as error:
-        raise BadClaim(f"`{body}` is no regular expression: {error}") from None
+        raise BadClaim(f"`{body}` is no regular expression: {error}", body) from None
 
 
 _ARTICLE = re.compile(

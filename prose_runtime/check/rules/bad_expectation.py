@@ -36,7 +36,7 @@ def find(facts: Facts) -> Iterator[Finding]:
             read_claim(expectation.claim, block)
         except BadClaim as error:
             help_ = "write a regular expression as Python knows it, between two slashes: /tw[io]ce/"
-            yield Finding(facts.first_line(expectation.claim_span), str(error), help_)
+            yield Finding(facts.word(expectation.claim_span, error.part), str(error), help_)
 
 
 RULE = Rule("bad-expectation", "error", find, __doc__)
