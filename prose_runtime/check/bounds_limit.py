@@ -45,7 +45,7 @@ def _beyond(analysis: Analysis, limit: int) -> Iterator[Diagnostic]:
     span = _cause(spec, known, high)
     message = f"a run can make {_many(written, high, known)}; --max-calls allows {limit}"
     found = Diagnostic(RULE.code, RULE.severity, message, spec.source, span, _help(known, high))
-    if not any(comment.covers(found) for comment in suppressions(spec)):
+    if not any(comment.covers(found) for comment in suppressions(spec, frozenset({RULE.code}))):
         yield found
 
 
