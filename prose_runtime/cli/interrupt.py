@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable
 import click
 
 from prose_runtime.diagnostics import did_you_mean
-from prose_runtime.errors import Cancelled
+from prose_runtime.errors import Cancelled, RecordError
 from prose_runtime.runtime.steering import Steering
 from prose_runtime.services import keyboard
 
@@ -126,10 +126,15 @@ class WhatNow:
         lines: list[str] = []
         while (typed := await keyboard.line()) is not None and typed.strip():
             lines.append(typed)
-        if lines:
-            self._steering.redirect(role, "\n".join(lines))
-        keyboard.show(f"The next call of {role} gets it.\n" if lines else "No note.\n")
+        keyboard.show(self._given(role, "\n".join(lines)) if lines else "No note.\n")
         return typed is None
+
+    def _given(self, role: str, note: str) -> str:
+        try:
+            self._steering.redirect(role, note)
+        except RecordError as error:
+            return f"The next call of {role} gets it, unless this process ends: {error.message}\n"
+        return f"The next call of {role} gets it.\n"
 
     async def _role(self, roles: list[str]) -> str | None:
         if len(roles) == 1:

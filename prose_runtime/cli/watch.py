@@ -61,15 +61,15 @@ class Watcher:
         interrupts = Interrupts(task.cancel, question, self._leave)
         interrupts.listen()
         display: AbstractAsyncContextManager[None] = self._view.shown() if self._view else nullcontext()
-        try:
-            async with display:
-                try:
-                    return await task
-                finally:
-                    await interrupts.close()
-        finally:
-            for role, note in self._steering.waiting().items():
-                keyboard.show(f"no call of {role} got the note: {note}\n")
+        async with display:
+            try:
+                result = await task
+            finally:
+                await interrupts.close()
+        later = " yet; it gets it when the run goes on" if record and result.status != "completed" else ""
+        for role, note in self._steering.waiting().items():
+            keyboard.show(f"no call of {role} got the note{later}: {note}\n")
+        return result
 
     def _leave(self) -> None:
         if self._view is not None:

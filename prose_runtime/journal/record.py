@@ -71,8 +71,8 @@ class RunRecord:
         """The answer kept for a step, if any."""
         return self.answers.get(step)
 
-    async def keep(self, answer: Answer) -> None:
-        """Write an answer; returns when it is durable.
+    async def keep(self, *answers: Answer) -> None:
+        """Write answers, all or none; returns when they are durable.
 
         Answers that come in one turn of the loop, or while the file is busy, go into one commit. Raises RecordError.
         """
@@ -80,8 +80,13 @@ class RunRecord:
         done: asyncio.Future[None] = loop.create_future()
         if not self._queue:
             loop.call_soon(self._write)
-        self._queue.append((answer, self._row(answer), done))
+        self._queue += [(answer, self._row(answer), done) for answer in answers]
         await done
+
+    def keep_now(self, answer: Answer) -> None:
+        """Write one answer and wait for it; for what comes seldom. Raises RecordError."""
+        self._change(_commit_later(_KEEP, [self._row(answer)]))
+        self.answers[answer.step] = answer
 
     def trace(self, at: float, event: dict[str, Any]) -> None:
         """Write down what happened soon, for people who read the run later; nothing waits for it or depends on it."""
@@ -131,14 +136,15 @@ class RunRecord:
         for step in kept:
             self.answers[step] = replace(self.answers[step], reopened=True)
         rows = [(self.run, clean_text(step)) for step in kept]
-        change = _commit_later("update answer set reopened=1 where run=? and step=?", rows)
-        if rows and not self._at_once(change):
-            self._thread.submit(self._run, change).result()
+        if rows:
+            self._change(_commit_later("update answer set reopened=1 where run=? and step=?", rows))
 
     def adopt(self, sources: str) -> None:
         """Note that the run goes on with edited texts. Raises RecordError."""
         self.sources = sources
-        change = _commit_later("update run set sources=? where run=?", [(sources, self.run)])
+        self._change(_commit_later("update run set sources=? where run=?", [(sources, self.run)]))
+
+    def _change(self, change: Callable[[sqlite3.Connection], None]) -> None:
         if not self._at_once(change):
             self._thread.submit(self._run, change).result()
 

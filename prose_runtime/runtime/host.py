@@ -170,10 +170,10 @@ class LocalHost:
         steps = note_steps(step)
         given = next((note for place in steps if (note := self._note_at(place)) is not None), None)
         fresh = kept is None or kept.reopened
-        if given is None and fresh and (given := self.steering.take(request.target)) is not None:
-            self._notes[steps[-1]] = given
+        if given is None and fresh and (notes := self.steering.take(request.target)):
+            given = self._notes[steps[-1]] = "\n\n".join(note.text for note in notes)
             noted = Answer(steps[-1], "", "event", given, "")
-            await self._keep(noted)
+            await self._keep(noted, *(note.kept(step) for note in notes))
             self._take(noted)
         return request if given is None else request.with_(note=given)
 
@@ -264,9 +264,9 @@ class LocalHost:
         seconds = None if own else bound
         return await in_time(service.name, seconds, service, request, pace)
 
-    async def _keep(self, answer: Answer) -> None:
+    async def _keep(self, *answers: Answer) -> None:
         if self.record is not None:
-            await self.record.keep(answer)
+            await self.record.keep(*answers)
 
 
 def _call(step: str) -> str:

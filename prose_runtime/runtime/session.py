@@ -213,6 +213,9 @@ async def execute(
     strict = prepared.request.contracts != "off"
     watch = Watch(prepared.program, given_values(prepared), prepared.slots, strict=strict)
     meter = meter or meter_of(prepared)
+    steering = steering or Steering()
+    if journal is not None:
+        steering.keep_in(journal)
     heard: list[Listener] = [*([watch] if watch.watching else []), collector, *_trace(prepared, journal), *listeners]
     host = LocalHost(journal, meter, heard, steering=steering, answers=answers, tape=prepared.tape, reask=reask)
     try:

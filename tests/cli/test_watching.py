@@ -201,18 +201,41 @@ def test_a_note_goes_to_the_next_call_of_the_chosen_slot_and_stays_there_when_re
     assert [call.get("note") for call in exported["calls"]] == [None, "mind the gap", None]
 
 
-def test_a_note_that_no_call_got_is_told_at_the_end(folder: Path) -> None:
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_note_that_no_call_got_waits_for_the_run_to_go_on(folder: Path, killed: bool) -> None:
     with Terminal(relay("slow", "slow"), folder) as terminal:
         wait_for_call(terminal, folder, 1)
         terminal.type("\x03")
         terminal.wait_for("redirect")
         terminal.type("r\n2\nmind the gap\n\n")
         terminal.wait_for("note for second: mind the gap")
+        if killed:
+            terminal.kill()
+        else:
+            terminal.type("\x03")
+            terminal.wait_for("redirect")
+            terminal.type("s\n")
+            assert terminal.end() == 130
+            assert re.search(r"no call of second got the note yet.*: mind\s+the\s+gap", terminal.text)
+    let_go(folder)
+    assert run([prose(), "resume", "last"], folder, folder).exit == 0
+    told = [("mind the gap" in str(instructions)) for _, instructions in asked(folder)]
+    assert told == [False, False, True, False]  # the first was cut off and asked again
+
+
+def test_a_note_that_no_call_of_a_finished_run_got_is_told(folder: Path) -> None:
+    with Terminal(relay("slow", "canned"), folder) as terminal:
+        wait_for_call(terminal, folder, 1)
+        let_go(folder, 1)
+        terminal.wait_for("3 of at most")
+        until(lambda: len(asked(folder)) == 2)
         terminal.type("\x03")
         terminal.wait_for("redirect")
-        terminal.type("s\n")
-        assert terminal.end() == 130
-        assert "no call of second got the note: mind the gap" in terminal.text
+        terminal.type("r\n1\nmind the gap\n\n")
+        terminal.wait_for("note for first: mind the gap")
+        let_go(folder)
+        assert terminal.end() == 0
+        assert "no call of first got the note: mind the gap" in terminal.text
 
 
 @pytest.mark.parametrize("keys", [["\x03", "\x03"], ["\x03", "s\n"], ["\x03", "\x04"]])

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from prose_runtime.errors import ServiceError
-from prose_runtime.journal import Journal
+from prose_runtime.journal import Journal, record
 from prose_runtime.runtime.session import Result, RunRequest, execute, prepare
 from prose_runtime.runtime.steering import Steering
 from prose_runtime.services.api import Reply, Request
 from prose_runtime.services.prompt import render
+from tests.support.crashes import Death, Mortal
 from tests.support.programs import pattern
 
 BODY = """
@@ -117,6 +120,55 @@ def test_a_retry_keeps_the_note_of_its_call_and_an_earlier_attempt_never_had_a_l
     again = Noted("a")
     assert carry_out(path, {"a": again}, None, journal).value == whole.value == "late"
     assert again.notes == []
+
+
+def test_a_note_that_waits_when_the_run_ends_waits_when_it_goes_on(tmp_path: Path) -> None:
+    path = pattern(tmp_path, BODY, slots="a b")
+    journal = Journal(tmp_path / ".prose")
+    steering = Steering()
+    steering.redirect("b", "be brief")
+    carry_out(path, {"a": Noted("a", fails=1), "b": Noted("b")}, steering, journal)
+    again = Steering()
+    b = Noted("b")
+    assert carry_out(path, {"a": Noted("a"), "b": b}, again, journal).status == "completed"
+    assert b.notes == ["be brief"]
+    assert again.waiting() == {}
+
+
+@pytest.mark.parametrize("place", range(5, 25))
+def test_a_killed_run_neither_loses_a_note_nor_gives_it_twice(tmp_path: Path, place: int) -> None:
+    """The person gives a note while b is asked; the process dies before or behind any one of its commits."""
+    path = pattern(tmp_path, BODY, slots="a b")
+    prepared_for = {"path": path, "journal": Journal(tmp_path / ".prose")}
+    first = _life(place, **prepared_for)
+    second = first or _life(0, **prepared_for)
+    assert second == ["no note", "no note", "be brief"]
+
+
+def _life(place: int, path: Path, journal: Journal) -> Any:
+    """The value of a process's run, or None when it was killed."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        steering = Steering()
+        whole = record.connect
+        count = Death(place)
+        record.connect = lambda file, **more: Mortal(whole(file, **more), count)  # type: ignore[assignment,return-value]
+
+        class Watched(Noted):
+            async def __call__(self, request: Request) -> Reply:
+                if not any(step.startswith("~note/") for step in journal.answers("last")):
+                    steering.redirect("a", "be brief")
+                return await super().__call__(request)
+
+        result = carry_out(path, {"a": Noted("a"), "b": Watched("b")}, steering, journal)
+        os.write(writer, json.dumps(result.value).encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(said) if said else None
 
 
 def test_no_call_goes_out_while_the_person_decides(tmp_path: Path) -> None:

@@ -125,6 +125,19 @@ class Mortal:
 
 
 @dataclass
+class Death:
+    """Kills this process at the given place, counted from 1; 0 is never."""
+
+    place: int
+    places: int = 0
+
+    def __call__(self) -> None:
+        self.places += 1
+        if self.places == self.place:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass
 class Life:
     """What became of a run: its result, how often it was killed, which calls were begun in vain."""
 
@@ -224,14 +237,7 @@ def _process(
 
 
 def _part(folder: Path, log: Path, death: int, answers: dict[str, Any], prepared: Prepared) -> dict[str, Any]:
-    places = 0
-
-    def count() -> None:
-        nonlocal places
-        places += 1
-        if places == death:
-            os.kill(os.getpid(), signal.SIGKILL)
-
+    count = Death(death)
     whole = record.connect
     record.connect = lambda file, **more: Mortal(whole(file, **more), count)  # type: ignore[assignment,return-value]
     journal = Journal(folder / ".prose")
@@ -251,7 +257,7 @@ def _part(folder: Path, log: Path, death: int, answers: dict[str, Any], prepared
 
     said = asyncio.run(run())
     kept.close()
-    return {**said, "places": places}
+    return {**said, "places": count.places}
 
 
 def cast(spec: Path, cassettes: TapeWords | None = None) -> Prepared:
