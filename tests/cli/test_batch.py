@@ -126,9 +126,8 @@ def test_a_killed_batch_goes_on_where_it_was(folder: Path) -> None:
         time.sleep(0.02)
     running.kill()
     running.wait()
-    before = asked(folder)
     done = run(words[:-2], folder, folder)
     assert [row["result"] for row in lines(done.stdout)] == [f"hello {name}" for name in "abcd"]
     again = asked(folder)
     assert again.count("a") == again.count("b") == again.count("d") == 1
-    assert again.count("c") - before.count("c") <= 1
+    assert again.count("c") <= 2  # the program that was answering outlives the kill
