@@ -55,6 +55,9 @@ class UnreadableFile(UsageError):
         self.path = path
         self.reason = reason
 
+    def __reduce__(self) -> tuple[type[UnreadableFile], tuple[str, str]]:
+        return type(self), (self.path, self.reason)
+
 
 class CheckFailed(ProseError):
     """A spec has errors; ``diagnostics`` holds all of them, warnings included."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from prose_runtime import nodes as n
@@ -20,12 +20,12 @@ from prose_runtime.nodes import Spec
 from prose_runtime.text import Span
 
 
-def beyond(analyses: Iterable[Analysis], limit: int) -> list[Diagnostic]:
-    """A diagnostic for each spec that can make more calls than the limit with its default config.
+def beyond(analysis: Analysis, limit: int) -> Iterator[Diagnostic]:
+    """A diagnostic for a spec that can make more calls than the limit with its default config.
 
-    Specs with errors are left out: nothing is known of their calls.
+    A spec with errors is left out: nothing is known of its calls.
     """
-    return [found for analysis in analyses if _countable(analysis) for found in _beyond(analysis, limit)]
+    return _beyond(analysis, limit) if _countable(analysis) else iter(())
 
 
 def _countable(analysis: Analysis) -> bool:

@@ -33,27 +33,41 @@ class Checked:
     Attributes:
         diagnostics: All faults, in order of file and place.
         unreadable: The files and folders that could not be read.
-        analyses: All that is known of each spec that was checked, in order.
+        paths: The files that were checked, in order.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     unreadable: list[UnreadableFile] = field(default_factory=list)
-    analyses: list[Analysis] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
 
     @property
     def files(self) -> int:
         """How many specs were checked."""
-        return len(self.analyses)
-
-    @property
-    def paths(self) -> list[str]:
-        """Their files."""
-        return [analysis.spec.source.path for analysis in self.analyses]
+        return len(self.paths)
 
     @property
     def failed(self) -> bool:
         """Whether any spec has an error."""
         return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+    def add(self, analysis: Analysis, more: Sequence[Question] = ()) -> None:
+        """Take in what an analysis says, and what more is asked of it."""
+        asked = [answer for question in more for answer in question(analysis)]
+        found = (
+            sorted((*analysis.diagnostics, *asked), key=lambda d: (d.span, d.code)) if asked else analysis.diagnostics
+        )
+        self.diagnostics += found
+        self.paths.append(analysis.spec.source.path)
+
+    def extend(self, other: Checked) -> None:
+        """Take in what was found in files that come after these."""
+        self.diagnostics += other.diagnostics
+        self.unreadable += other.unreadable
+        self.paths += other.paths
+
+
+Question = Callable[[Analysis], Iterable[Diagnostic]]
+"""What somebody wants to know of each spec besides its faults."""
 
 
 def analyse(spec: Spec, project: Project, parse_diagnostics: Sequence[Diagnostic] = ()) -> Analysis:
@@ -80,22 +94,27 @@ def check_path(path: Path, project: Project | None = None) -> Analysis:
     return analyse(loaded.spec, project, loaded.diagnostics)
 
 
-def check_paths(paths: Iterable[Path]) -> Checked:
+def check_paths(paths: Iterable[Path], more: Sequence[Question] = ()) -> Checked:
     """Check files, and the specs in folders and below. What cannot be read does not stop the rest."""
+    unreadable: list[UnreadableFile] = []
+    checked = check_files(spec_files(paths, unreadable.append), Projects(), more)
+    checked.unreadable += unreadable
+    return checked
+
+
+def check_files(files: Iterable[Path], projects: Projects, more: Sequence[Question] = ()) -> Checked:
+    """Check files one after the other. What cannot be read does not stop the rest."""
     checked = Checked()
-    projects = _Projects()
     with _no_collection():
-        for path in spec_files(paths, checked.unreadable.append):
+        for path in files:
             try:
-                analysis = check_path(path, projects.of(path))
-                checked.analyses.append(analysis)
-                checked.diagnostics += analysis.diagnostics
+                checked.add(check_path(path, projects.of(path)), more)
             except UnreadableFile as error:
                 checked.unreadable.append(error)
     return checked
 
 
-def check_text(path: Path, data: bytes) -> Checked:
+def check_text(path: Path, data: bytes, more: Sequence[Question] = ()) -> Checked:
     """Check a text as if it were the file at a path, which need not be there."""
     checked = Checked()
     try:
@@ -103,9 +122,7 @@ def check_text(path: Path, data: bytes) -> Checked:
     except UnreadableFile as error:
         checked.unreadable.append(error)
         return checked
-    analysis = analyse(spec, Project.around(path), diagnostics)
-    checked.analyses.append(analysis)
-    checked.diagnostics += analysis.diagnostics
+    checked.add(analyse(spec, Project.around(path), diagnostics), more)
     return checked
 
 
@@ -128,7 +145,7 @@ def _no_collection() -> Iterator[None]:
         gc.enable()
 
 
-class _Projects:
+class Projects:
     """The projects of several paths; files of one project share what is read and analysed."""
 
     def __init__(self) -> None:
@@ -136,6 +153,7 @@ class _Projects:
         self.by_root: dict[Path, Project] = {}
 
     def of(self, path: Path) -> Project:
+        """The project that a file belongs to."""
         folder = path.absolute().parent
         if folder not in self.by_folder:
             around = Project.around(path)

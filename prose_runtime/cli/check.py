@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,10 +14,12 @@ import click
 from prose_runtime.errors import UsageError
 
 if TYPE_CHECKING:
-    from prose_runtime.check.checker import Checked
+    from prose_runtime.check.checker import Checked, Question
     from prose_runtime.cli.check_settings import Defaults
 
 FORMATS = ("text", "agent", "json", "github", "sarif", "junit")
+
+_JOBS = "Check many files in up to N processes (as many as there are processors when nothing is said)."
 
 
 @click.command()
@@ -29,6 +32,7 @@ FORMATS = ("text", "agent", "json", "github", "sarif", "junit")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing; exit 1 if anything.")
 @click.option("--max-calls", type=click.IntRange(0), metavar="N", help="Fail when a spec can make more calls than N.")
 @click.option("--stdin-filename", metavar="NAME", default="stdin", help="What `-` is called, and where it would stand.")
+@click.option("--jobs", "-j", type=click.IntRange(1), metavar="N", help=_JOBS)
 @click.option("--verbose", is_flag=True, help="Say of each condition what can decide it.")
 def check(
     *,
@@ -41,6 +45,7 @@ def check(
     diff: bool,
     max_calls: int | None,
     stdin_filename: str,
+    jobs: int | None,
     verbose: bool,
 ) -> int:
     """Report the faults of spec files, all in one pass.
@@ -55,35 +60,26 @@ def check(
         raise UsageError("--fix and --diff exclude each other", help="--diff shows what --fix would do")
     given = Settings(codes(select, "--select"), codes(ignore, "--ignore"), strict, form)
     defaults = Defaults(given)
+    more = tuple(_questions(verbose, max_calls))
     if "-" in paths:
         if len(paths) > 1 or fix or diff:
             raise UsageError("`-` stands alone, without --fix and --diff", help="check the files with a second command")
-        return _check([Path(stdin_filename)], defaults, verbose, max_calls, sys.stdin.buffer.read())
+        return _check([Path(stdin_filename)], defaults, more, jobs, sys.stdin.buffer.read())
     if fix or diff:
         code = _repair([Path(path) for path in paths], defaults, show=diff)
         if diff:
             return code
-    return _check([Path(path) for path in paths], defaults, verbose, max_calls)
+    return _check([Path(path) for path in paths], defaults, more, jobs)
 
 
 def _check(
-    paths: list[Path], defaults: Defaults, verbose: bool, max_calls: int | None, text: bytes | None = None
+    paths: list[Path], defaults: Defaults, more: Sequence[Question], jobs: int | None, text: bytes | None = None
 ) -> int:
     """``text``: what the one path holds, which is then not read."""
-    from prose_runtime.check.checker import check_paths, check_text, strictly
+    from prose_runtime.check.checker import check_text, strictly
+    from prose_runtime.check.workers import check_all
 
-    checked = check_paths(paths) if text is None else check_text(paths[0], text)
-    if verbose:
-        from prose_runtime.check.rungs import rungs
-
-        checked.diagnostics += [note for analysis in checked.analyses for note in rungs(analysis)]
-    if max_calls is not None:
-        from prose_runtime.check.bounds_limit import beyond
-
-        checked.diagnostics += beyond(checked.analyses, max_calls)
-    if verbose or max_calls is not None:
-        order = {path: number for number, path in enumerate(checked.paths)}
-        checked.diagnostics.sort(key=lambda d: (order[d.source.path], d.span, d.code))
+    checked = check_all(paths, jobs, more) if text is None else check_text(paths[0], text, more)
     wanted = [diagnostic for diagnostic in checked.diagnostics if defaults.wants(diagnostic)]
     checked.diagnostics = [strictly([d])[0] if defaults.strict(d) else d for d in wanted]
     report = _report(checked, defaults.of(paths[0]).format or "text")
@@ -92,6 +88,17 @@ def _check(
     for error in checked.unreadable:
         click.echo(f"error: {error.message}", err=True)
     return 2 if checked.unreadable else 1 if checked.failed else 0
+
+
+def _questions(verbose: bool, max_calls: int | None) -> Iterator[Question]:
+    if verbose:
+        from prose_runtime.check.rungs import rungs
+
+        yield rungs
+    if max_calls is not None:
+        from prose_runtime.check.bounds_limit import beyond
+
+        yield partial(beyond, limit=max_calls)
 
 
 def _repair(paths: list[Path], defaults: Defaults, *, show: bool) -> int:

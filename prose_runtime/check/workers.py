@@ -1,0 +1,62 @@
+"""Checks many files in several processes, each of which reads what its files share once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from prose_runtime.check.checker import Checked, Projects, Question, check_files, spec_files
+from prose_runtime.errors import UnreadableFile
+
+_WORTH = 50
+"""How many files a process has to get to save more time than its start takes."""
+
+_AT_ONCE = 16
+"""How many files a process takes at a time: few, so that none waits long for the last."""
+
+_projects = Projects()
+"""What a process of a pool has read."""
+
+
+def check_all(paths: Iterable[Path], jobs: int | None = None, more: Sequence[Question] = ()) -> Checked:
+    """Check files, and the specs in folders and below; what is found does not depend on the number of processes.
+
+    ``jobs`` is the greatest number of them; None stands for as many as there are processors, and are worth it.
+    ``more`` are functions that a process can be sent: those of a module, or ``partial`` of one.
+    """
+    unreadable: list[UnreadableFile] = []
+    files = list(spec_files(paths, unreadable.append))
+    shares = [files[at : at + _AT_ONCE] for at in range(0, len(files), _AT_ONCE)]
+    count = min(_processors(), len(files) // _WORTH) if jobs is None else min(jobs, len(shares))
+    checked = check_files(files, Projects(), more) if count < 2 else _side_by_side(shares, count, more)
+    checked.unreadable += unreadable
+    return checked
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _side_by_side(shares: Sequence[Sequence[Path]], count: int, more: Sequence[Question]) -> Checked:
+    from concurrent.futures import ProcessPoolExecutor  # takes as long to import as a small file to check
+
+    checked = Checked()
+    with ProcessPoolExecutor(count, initializer=_start) as pool:
+        try:
+            for part in pool.map(_check, shares, [more] * len(shares)):
+                checked.extend(part)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return checked
+
+
+def _start() -> None:
+    """Ctrl-C is for the process that waits for this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _check(files: Sequence[Path], more: Sequence[Question]) -> Checked:
+    return check_files(files, _projects, more)

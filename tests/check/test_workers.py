@@ -1,0 +1,77 @@
+"""Files checked in several processes: the same faults in the same order, and one Ctrl-C ends them all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from prose_runtime.check.project import library
+from prose_runtime.cli import main
+
+SPAWNED = """
+import multiprocessing, sys
+from prose_runtime.cli import main
+
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    sys.exit(main())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Files right and wrong, calling each other, and some that cannot be read."""
+    for number in range(2):
+        part = tmp_path / f"part-{number}"
+        shutil.copytree(library(), part)
+        dialectic = part / "dialectic.prose.md"
+        dialectic.write_text(dialectic.read_text(encoding="utf-8").replace("call thesis", "call nobody", 1))
+        (part / "binary.prose.md").write_bytes(b"---\nkind: pattern\n---\n\xff\xfe")
+    return tmp_path
+
+
+def checked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    return main(["check", *words]), *capsys.readouterr()
+
+
+def test_the_number_of_processes_changes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (str(folder), str(folder / "nowhere.md"), "--format", "json", "--verbose", "--max-calls", "4")
+    alone = checked(capsys, *words, "--jobs", "1")
+    assert alone[0] == 2
+    assert alone[2].count("binary.prose.md") == 2
+    assert checked(capsys, *words, "-j", "3") == alone
+
+
+def test_processes_that_share_no_memory(folder: Path) -> None:
+    script = folder / "spawned.py"
+    script.write_text(SPAWNED, encoding="utf-8")
+    words = ["check", str(folder), "--format", "json", "--max-calls", "4"]
+    done = subprocess.run([sys.executable, script, *words, "-j", "2"], capture_output=True, text=True, check=False)
+    alone = subprocess.run([sys.executable, script, *words, "-j", "1"], capture_output=True, text=True, check=False)
+    assert "nobody" in alone.stdout
+    assert (done.returncode, json.loads(done.stdout)) == (alone.returncode, json.loads(alone.stdout))
+
+
+def test_ctrl_c_ends_all_processes_without_a_word_of_theirs(tmp_path: Path) -> None:
+    text = (library() / "dialectic.prose.md").read_text(encoding="utf-8")
+    for number in range(1500):
+        (tmp_path / f"dialectic-{number}.prose.md").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "prose_runtime", "check", str(tmp_path), "-j", "2"]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(1.5)
+    os.killpg(running.pid, signal.SIGINT)
+    printed = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "Traceback" not in "".join(printed)
+    with pytest.raises(ProcessLookupError):
+        os.killpg(running.pid, 0)
