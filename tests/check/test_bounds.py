@@ -267,7 +267,7 @@ def test_deep_nesting_is_given_up_in_time(tmp_path: Path) -> None:
 def limited(folder: Path, body: str, limit: int) -> list[tuple[int, str]]:
     path = pattern(folder, body, slots="a b options[]", config=CONFIG, rows=ROWS)
     return [
-        (d.start.line, f"{d.source.slice(d.span)} | {d.message} | {d.help}") for d in beyond([check_path(path)], limit)
+        (d.start.line, f"{d.source.slice(d.span)} | {d.message} | {d.help}") for d in beyond(check_path(path), limit)
     ]
 
 
