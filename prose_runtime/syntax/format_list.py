@@ -30,7 +30,8 @@ class _List:
         self.rows = rows
         self.first = source.place(span.start).line
         last = source.place(max(span.start, span.end - 1)).line
-        self.old = [source.text[slice(*self._line(number))] for number in range(self.first, last + 1)]
+        # The file's own characters: a no-break blank is one where a bullet begins, and stays elsewhere.
+        self.old = [source.raw[slice(*self._line(number))] for number in range(self.first, last + 1)]
         self.new: dict[int, str] = {}
         self.marks: set[int] = set()
         for bullet in read_bullets(source, span, Collector(source)):
@@ -56,7 +57,7 @@ class _List:
 
     def _bullet(self, bullet: Bullet, indent: int) -> None:
         number = self._number(bullet.span.start)
-        mark = _MARK.match(self._at(number))
+        mark = _MARK.match(self.source.text[slice(*self._line(number))])
         if mark is None:
             return
         sign = "-" if mark["mark"] in "*+-" else mark["mark"]

@@ -49,13 +49,14 @@ class _Writer:
         self.spec = spec
         self.source = spec.source
         self.text = spec.source.text
+        self.raw = spec.source.raw
         self.head_end = read_frontmatter(self.source, Collector(self.source)).end
         self.blocks = read_blocks(self.source, self.head_end)
 
     def write(self) -> str:
         parts = list(self._parts())
         first = parts[0].heading.span.start if parts else len(self.text)
-        pieces = [self._frontmatter(), _trimmed(self.text[self.head_end : first])]
+        pieces = [self._frontmatter(), _trimmed(self.raw[self.head_end : first])]
         for part in parts:
             pieces += [self._heading(part.heading), self._body(part)]
         return "\n\n".join(piece for piece in pieces if piece) + "\n"
@@ -78,14 +79,14 @@ class _Writer:
         return next(levels, None) if self.spec.title else None
 
     def _frontmatter(self) -> str:
-        lines = self.text[: self.head_end].strip().split("\n")
+        lines = self.raw[: self.head_end].strip().split("\n")
         inner = _trimmed("\n".join(lines[1:-1])).split("\n")
         return "\n".join(["---", *map(_field, inner), "---"])
 
     def _heading(self, block: MarkdownBlock) -> str:
         if block.underlined:
-            return self.text[block.span.start : block.span.end]
-        return f"{'#' * block.level} {self.text[block.title.start : block.title.end]}".rstrip()
+            return self.raw[block.span.start : block.span.end]
+        return f"{'#' * block.level} {self.raw[block.title.start : block.title.end]}".rstrip()
 
     # what stands below a heading
 
@@ -94,7 +95,7 @@ class _Writer:
         span = Span(part.end if start < 0 else start + 1, part.end)
         key = part.section.key if part.section else ""
         if key not in _DATA_SECTIONS and key not in EXECUTABLE_SECTIONS:
-            return _trimmed(self.text[span.start : span.end])
+            return _trimmed(self.raw[span.start : span.end])
         return self._blocks(span, key, part.program)
 
     def _blocks(self, span: Span, key: str, program: Block | None) -> str:
@@ -104,7 +105,7 @@ class _Writer:
         staying = self._staying(inside) if key in _DATA_SECTIONS else inside
         for block in inside:
             start = self._start(block)
-            between = self.text[at:start]
+            between = self.raw[at:start]
             # Link definitions are no blocks.
             kept = _trimmed(between)
             apart = fenced or block.fence is not None or "\n\n" in re.sub(r"[ \t]+", "", between)
@@ -115,7 +116,7 @@ class _Writer:
             else:
                 done += self._block(block, start, program if key in EXECUTABLE_SECTIONS else None)
             at, fenced = block.span.end, block.fence is not None
-        rest = _trimmed(self.text[at : span.end])
+        rest = _trimmed(self.raw[at : span.end])
         return f"{done}\n\n{rest}" if done and rest else done or rest
 
     def _staying(self, blocks: Sequence[MarkdownBlock]) -> list[MarkdownBlock]:
@@ -135,7 +136,7 @@ class _Writer:
     def _block(self, block: MarkdownBlock, start: int, program: Block | None) -> str:
         if block.fence and program and _holds(block.fence, program):
             return self._fence(block.fence, program)
-        return self.text[start : block.span.end]
+        return self.raw[start : block.span.end]
 
     def _fence(self, fence: FenceParts, program: Block) -> str:
         opening = self.text[fence.opening.start : fence.opening.end]

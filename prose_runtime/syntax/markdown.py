@@ -69,7 +69,10 @@ def _block(token: dict[str, Any], span: Span, text: str) -> MarkdownBlock:
         return MarkdownBlock("fence", span, fence=token["fence"])
     if token["type"] == "heading":
         if token["style"] == "setext":
-            return MarkdownBlock("heading", span, token["attrs"]["level"], _line_at(text, span.start), underlined=True)
+            title = _line_at(text, span.start)
+            if not title.end > title.start:  # `===` straight below the frontmatter
+                return MarkdownBlock("other", span)
+            return MarkdownBlock("heading", span, token["attrs"]["level"], title, underlined=True)
         return MarkdownBlock("heading", span, token["attrs"]["level"], _heading_title(text, span))
     kind = token["type"]
     return MarkdownBlock("list" if kind == "list" else "html" if kind == "block_html" else "other", span)

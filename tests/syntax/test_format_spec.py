@@ -215,6 +215,17 @@ def test_fixtures_keep_the_inside_of_their_blocks():
     )
 
 
+def test_blanks_that_do_not_break_stay_where_they_begin_no_bullet():
+    prose = "### Notes\n\n-\u00a0one\n \u00a0- two\u00a0\n"
+    value = "### Fixtures\n\n- `a`:\n  ```yaml\n  \u00a0 - x\n  ```\n\n### Expects\n\n-{}`a`: contains `\u00a0`\n"
+    assert body(value.format("\u00a0") + "\n" + prose, "test") == value.format(" ") + "\n" + prose
+
+
+def test_a_line_straight_below_the_frontmatter_underlines_nothing():
+    text = "---\nname: a\nkind: function\n---\n{}===\n\nSay it.\n"
+    assert formatted(text.format("")) == text.format("\n")
+
+
 def test_the_javascript_of_a_composite_stays_as_it_is():
     text = "### Delegation Loop\n\n```javascript\nconst x=1;\n\n\n return(  x );\n```\n"
     assert body(text, "composite") == text
