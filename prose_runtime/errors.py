@@ -148,7 +148,8 @@ class Paused(ProseError):
     """The run waits for a person's answer and can be resumed.
 
     ``waiting`` holds the questions that are open, each a JSON object with ``step``, ``target``, ``line``, ``question``
-    and ``schema`` (null when text is due).
+    and ``schema`` (null when text is due), and ``said`` where a part of the answer was given already: values by field,
+    and the person's own words under ``""``.
     """
 
     exit_code = 5

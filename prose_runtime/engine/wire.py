@@ -51,7 +51,7 @@ def activity_id(step: str) -> str:
     return data[:LONGEST_ID].decode("utf-8", "ignore") + "…" + hashlib.sha256(data).hexdigest()[:16]
 
 
-_LIVE = frozenset({"pace", "on_text", "on_retry"})
+_LIVE = frozenset({"pace", "turn", "on_text", "on_retry"})
 """What of a request is no data."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from prose_runtime.services.dialogue import TEXT
+from prose_runtime.services.dialogue import TEXT, WORDS, said_already
 from prose_runtime.services.typed import hint
 
 
@@ -14,6 +14,8 @@ def waiting_text(waiting: Sequence[Mapping[str, Any]], run: str | None) -> list[
     lines: list[str] = []
     for question in waiting:
         lines += ["", *(f"  {line}" for line in question["question"].splitlines())]
+        said = question.get("said")
+        lines += [f"  {line}" for line in said_already(said).splitlines()] if said else []
         lines += [f"  needed: {', '.join(_needs(question))}"]
     if run is not None and waiting:
         lines += ["", "answer with:"]
@@ -27,21 +29,28 @@ def _address(question: Mapping[str, Any], waiting: Sequence[Mapping[str, Any]]) 
 
     Where one of several words is to be chosen, the field that it goes into says so.
     """
-    fields = (question["schema"] or {}).get("properties", {})
-    chosen = next((name for name, field in fields.items() if "enum" in field), None)
+    fields = _open_fields(question)
+    words = {name: "WORD" if "enum" in fields[name] else "VALUE" for name in fields}
+    chosen = next((name for name in fields if "enum" in fields[name] or question.get("said")), None)
     alike = [other for other in waiting if other["target"] == question["target"]]
     whose = "" if len(waiting) == 1 else question["target"] if len(alike) == 1 else question["step"]
     if chosen is None or TEXT in fields:
         return f"{whose}=TEXT" if whose else "TEXT"
-    return f"{whose}.{chosen}=WORD" if whose else f"{chosen}=WORD"
+    return f"{whose}.{chosen}={words[chosen]}" if whose else f"{chosen}={words[chosen]}"
+
+
+def _open_fields(question: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The fields that nothing was said about yet."""
+    fields, said = (question["schema"] or {}).get("properties", {}), question.get("said", {})
+    return {name: fields[name] for name in fields if name not in said and not (name == TEXT and WORDS in said)}
 
 
 def _needs(question: Mapping[str, Any]) -> list[str]:
     schema = question["schema"]
     if schema is None:
         return ["a text"]
-    fields = schema.get("properties")
-    if not fields:
+    fields = _open_fields(question)
+    if not schema.get("properties"):
         return [hint(schema)]
     required = schema.get("required", ())
     optional = {name: "" if name in required else ", may be left out" for name in fields}

@@ -17,6 +17,7 @@ from prose_runtime.runtime.javascript import wait_in_loop
 from prose_runtime.runtime.limits import Meter, exceeded
 from prose_runtime.runtime.steering import Steering, note_steps
 from prose_runtime.runtime.tape import Tape
+from prose_runtime.runtime.turns import HalfTurns
 from prose_runtime.services.answers import Answered
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.dialogue import question
@@ -61,6 +62,7 @@ class LocalHost:
         self.reask = reask
         self._notes: dict[str, str] = {}
         self._failed: dict[str, ServiceError] = {}
+        self._turns = HalfTurns(record)
         self._admission = Admission(meter)
         self._secrets = Redactor()
         self._keeping = record is not None or tape is not None
@@ -201,6 +203,8 @@ class LocalHost:
             self._metered(step, service, reply.usage, reply.model)
             return reply
 
+        if getattr(service, "patient", False):
+            request = self._turns.begun(step, digest or digest_of(service.name, request), request)
         try:
             reply = await self._admission.pass_by(service, request, ask)
         except Paused as pause:
@@ -227,7 +231,8 @@ class LocalHost:
             return
         (step, digest, service), usage = place, _usage_to(reply.usage)
         answer = Answer(step, digest, kind, reply.value, service, usage, reply.model, parts=parts_of(request))
-        await self._keep(answer)
+        over = self._turns.over(step) if request.turn is not None and kind == "reply" else ()
+        await self._keep(answer, *over)
         self._take(answer, request)
 
     def _metered(self, step: str, service: Service, usage: Usage, model: str | None) -> None:
@@ -276,13 +281,14 @@ def _call(step: str) -> str:
 
 def open_question(step: str, request: Request) -> dict[str, Any]:
     """An open question as the run's result tells of it, and as ``Answers`` reads it when the run goes on."""
-    schema = shape_of(request)
+    schema, said = shape_of(request), request.turn.parts if request.turn else {}
     return {
         "step": step,
         "target": request.who,
         "line": request.line,
         "question": question(request),
         "schema": None if schema is None else to_json(dict(schema)),
+        **({"said": to_json(said)} if said else {}),
     }
 
 

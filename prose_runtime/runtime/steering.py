@@ -92,12 +92,13 @@ class Steering:
 
 def note_steps(step: str) -> list[str]:
     """Where a note for a request can be recorded: at the request itself, or at an earlier attempt of the same call."""
+    return beside(step, NOTE)
+
+
+def beside(step: str, mark: str) -> list[str]:
+    """The steps of something that belongs to a request, at each attempt of its call from the first to this one.
+
+    The number of an attempt stays last, as in the steps of requests.
+    """
     call, _, attempt = step.partition("#")
-    numbers = range(1, int(attempt or 1) + 1)
-    return [note_step(call if number == 1 else f"{call}#{number}") for number in numbers]
-
-
-def note_step(step: str) -> str:
-    """The step of the note that a request got. The number of an attempt stays last, as in the steps of requests."""
-    call, mark, attempt = step.partition("#")
-    return f"{call}{NOTE}{mark}{attempt}"
+    return [f"{call}{mark}{'' if number == 1 else f'#{number}'}" for number in range(1, int(attempt or 1) + 1)]

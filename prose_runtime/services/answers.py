@@ -13,7 +13,7 @@ from typing import Any
 from prose_runtime.errors import UsageError
 from prose_runtime.jsontext import parse_json
 from prose_runtime.services.api import Reply, Request
-from prose_runtime.services.dialogue import in_words_alone, takes_words
+from prose_runtime.services.dialogue import WORDS, in_words_alone, takes_words
 from prose_runtime.services.shape import types_of
 from prose_runtime.services.typed import converted, hint
 
@@ -112,16 +112,20 @@ def _value(question: Question, said: _Parts) -> Any:
     fields = schema.get("properties")
     if not fields:
         return _converted(question, "", said.text or "", schema)
-    value = _whole(said.text) or {}
+    value = dict(question.get("said") or {})
+    words, whole = value.pop(WORDS, None), _whole(said.text)
+    value |= whole or {}
     value |= {name: _converted(question, name, text, fields[name]) for name, text in said.fields.items()}
     missing = [name for name in schema.get("required", ()) if name not in value]
-    if said.text is None or _whole(said.text) is not None:
+    if said.text is not None and whole is None:
+        only = missing if len(missing) == 1 and not said.fields else []
+        value |= {name: _converted(question, name, said.text, fields[name]) for name in only}
+        words = words if words is not None and only else said.text
+    if words is None:
         return _complete(question, value, missing)
-    if len(missing) == 1 and not said.fields:
-        value[missing[0]] = _converted(question, missing[0], said.text, fields[missing[0]])
-    value |= {name: said.text for name in missing if name not in value and takes_words(fields[name])}
+    value |= {name: words for name in missing if name not in value and takes_words(fields[name])}
     value = _complete(question, value, [name for name in missing if name not in value])
-    return in_words_alone(said.text, fields, value)
+    return in_words_alone(words, fields, value)
 
 
 def _whole(text: str | None) -> dict[str, Any] | None:

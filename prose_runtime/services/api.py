@@ -15,6 +15,25 @@ TextListener = Callable[[str], None]
 RetryListener = Callable[[int, float, str], None]
 
 
+class Turn:
+    """What a person has said to a request so far: values by field, and their own words under ``""``.
+
+    ``keep`` is called with all of it when something was added; it may raise RecordError.
+    """
+
+    def __init__(self, parts: Mapping[str, Any] | None = None, keep: Callable[[dict[str, Any]], None] | None = None):
+        self.parts = dict(parts or {})
+        self._keep = keep
+
+    async def part(self, name: str, ask: Callable[[], Awaitable[Any]]) -> Any:
+        """One part, asked for unless it was said already. It raises what ``ask`` and ``keep`` raise."""
+        if name not in self.parts:
+            self.parts[name] = await ask()
+            if self._keep is not None:
+                self._keep(self.parts)
+        return self.parts[name]
+
+
 @dataclass(frozen=True)
 class Request:
     """Everything that a service is told; it sees nothing else (LANGUAGE.md section 4).
@@ -37,6 +56,7 @@ class Request:
         pace: What all calls to the service share; tries after the first go by it.
         briefing: What a person who takes a role in hand is told before the first turn: the role, its rules, what it may
             see; None for everybody else, and never shown to a model.
+        turn: What the person who is asked has said already; None for a service that is no person.
         on_text, on_retry: Called with pieces of the answer as they arrive, and with (attempt, seconds, reason).
     """
 
@@ -60,6 +80,7 @@ class Request:
     seconds: float | None = field(default=None, compare=False)
     pace: Pace | None = field(default=None, compare=False, repr=False)
     briefing: str | None = field(default=None, compare=False)
+    turn: Turn | None = field(default=None, compare=False, repr=False)
     on_text: TextListener | None = field(default=None, compare=False, repr=False)
     on_retry: RetryListener | None = field(default=None, compare=False, repr=False)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Protocol
 
-from prose_runtime.services.api import Request
+from prose_runtime.services.api import Request, Turn
 from prose_runtime.services.outline import outline
 from prose_runtime.services.shape import shape_of, types_of
 from prose_runtime.services.typed import converted, hint
@@ -13,6 +14,9 @@ from prose_runtime.values import to_json, to_text
 
 TEXT = "text"
 """The field that holds an answer as a whole beside the fields that are read from it."""
+
+WORDS = ""
+"""The part of a turn that holds a person's own words."""
 
 
 class Channel(Protocol):
@@ -37,20 +41,26 @@ async def answer(channel: Channel, request: Request, question: str, *, freely: b
     """Ask for what a request needs.
 
     ``freely``: the person first answers in their own words, and is asked afterwards for the fields that the program
-    needs; a text that is needed may be those words.
+    needs; a text that is needed may be those words. What they have said in this turn already is not asked for.
     """
     schema = shape_of(request)
     if schema is None:
         return await channel.text(question)
-    fields = schema.get("properties")
+    fields, turn = schema.get("properties"), request.turn or Turn()
+    if turn.parts:
+        question = f"{question}\n{said_already(turn.parts)}"
     if not fields or not freely or request.purpose != "call":
         await channel.tell(question)
-        return await _filled(channel, schema) if fields else await _value(channel, "answer", schema, required=True)
-    said = await channel.text(question)
+        if not fields:
+            return await _value(channel, "answer", schema, required=True)
+        return await _filled(channel, schema, turn)
+    if WORDS in turn.parts:
+        await channel.tell(question)
+    said = await turn.part(WORDS, partial(channel.text, question))
     name, field = next(iter(fields.items()))
     if len(fields) == 1 and name in schema.get("required", ()) and takes_words(field):
         return {name: said}
-    return in_words_alone(said, fields, await _filled(channel, schema, said))
+    return in_words_alone(said, fields, await _filled(channel, schema, turn, said))
 
 
 def in_words_alone(said: str, fields: Mapping[str, Any], filled: Mapping[str, Any]) -> Any:
@@ -78,13 +88,14 @@ def takes_words(schema: Mapping[str, Any]) -> bool:
     return (not types or "string" in types) and not schema.get("enum") and "const" not in schema
 
 
-async def _filled(channel: Channel, schema: Mapping[str, Any], said: str | None = None) -> dict[str, Any]:
+async def _filled(channel: Channel, schema: Mapping[str, Any], turn: Turn, said: str | None = None) -> dict[str, Any]:
     required = schema.get("required", ())
     filled: dict[str, Any] = {}
     for name, field in schema["properties"].items():
         if said is not None and name == TEXT:
             continue
-        value = await _value(channel, name, field, required=name in required, said=said)
+        ask = partial(_value, channel, name, field, required=name in required, said=said)
+        value = await turn.part(name, ask)
         if value is not None or name in required:
             filled[name] = value
     return filled
@@ -126,6 +137,12 @@ def question(request: Request, *, briefed: bool = False) -> str:
     if request.fault:
         parts.append(f"The earlier answer was not accepted: {request.fault}.")
     return "\n".join(part for part in parts if part)
+
+
+def said_already(parts: Mapping[str, Any]) -> str:
+    """What somebody has said in a turn that goes on, for them to see."""
+    rows = [f"{name}: {to_text(value)}" if name else to_text(value) for name, value in parts.items()]
+    return f"You have said already:{_block(chr(10).join(['', *rows]))}"
 
 
 def _readable(value: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from prose_runtime.errors import Paused
 from prose_runtime.services import keyboard
-from prose_runtime.services.api import Reply, Request, Service
+from prose_runtime.services.api import Reply, Request, Service, Turn
 from prose_runtime.services.dialogue import Briefed, answer
 from prose_runtime.services.settings import ServiceSettings
 
@@ -37,6 +37,8 @@ class HumanService:
         """Ask the person. Raises ``Paused`` when stdin is no terminal or the person ends it with Ctrl-D."""
         if not at_terminal():
             raise paused(request)
+        if request.turn is None:
+            request = request.with_(turn=Turn())
         question = self._briefed.question(request)
         while True:
             async with keyboard.turn(request.label):

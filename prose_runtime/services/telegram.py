@@ -14,7 +14,7 @@ from typing import Any
 
 from prose_runtime.errors import UsageError
 from prose_runtime.services import keyboard, telegram_hub
-from prose_runtime.services.api import Reply, Request, Service
+from prose_runtime.services.api import Reply, Request, Service, Turn
 from prose_runtime.services.dialogue import TEXT, Briefed, answer
 from prose_runtime.services.human import HumanService, at_terminal, paused
 from prose_runtime.services.settings import ServiceSettings
@@ -71,6 +71,8 @@ class TelegramService:
 
     async def __call__(self, request: Request) -> Reply:
         """Ask. Raises ``ServiceError`` when Telegram fails, ``Paused`` when no reply came and nobody is here."""
+        if request.turn is None:
+            request = request.with_(turn=Turn())  # who takes over goes on with it
         turn = _Turn(self, self._hub(), request)
         try:
             async with turn.hub.listening():

@@ -71,23 +71,50 @@ def _as_boolean(typed: str, schema: Mapping[str, Any]) -> bool:
 
 def _as_list(typed: str, schema: Mapping[str, Any]) -> Any:
     if typed.startswith("["):
-        return _as_json(typed, list)
+        return _as_json(typed, list, schema)
     items = schema.get("items") or {}
     return [converted(part.strip(), items) for part in typed.split(",") if part.strip()]
 
 
 def _as_object(typed: str, schema: Mapping[str, Any]) -> Any:
-    return _as_json(typed, dict)
+    return _as_json(typed, dict, schema)
 
 
-def _as_json(typed: str, kind: type[Any]) -> Any:
+def _as_json(typed: str, kind: type[Any], schema: Mapping[str, Any]) -> Any:
     try:
         value = parse_json(typed)
     except ValueError:
         value = None
     if not isinstance(value, kind):
         raise ValueError("please type JSON: " + ('["a", "b"]' if kind is list else '{"name": "value"}'))
+    fault = _fault(value, schema, "")
+    if fault:
+        raise ValueError(fault)
     return value
+
+
+_KINDS: Mapping[str, tuple[type[Any], str]] = {"object": (dict, "an object"), "array": (list, "a list")}
+
+
+def _fault(value: Any, schema: Mapping[str, Any], path: str) -> str | None:
+    """What inside a JSON value does not fit, as a sentence that names the place; null fits everywhere."""
+    wanted = next(iter(types_of(schema)), "")
+    kind, called = _KINDS.get(wanted, (object, ""))
+    if value is not None and not isinstance(value, kind):
+        return f"`{path}` has to be {called}"
+    if value is not None and wanted in ("number", "integer") and number(value) is None:
+        return f"`{path}` has to be a number"
+    if not isinstance(value, dict | list):
+        return None
+    missing = [f"`{name}`" for name in schema.get("required", ()) if name not in value] if wanted == "object" else []
+    if missing:
+        return f"please give {', '.join(missing)}{f' in `{path}`' if path else ''} too"
+    if isinstance(value, dict):
+        fields = schema.get("properties", {})
+        inner = [(value[name], fields[name], f"{path}.{name}".lstrip(".")) for name in fields if name in value]
+    else:
+        inner = [(item, schema.get("items") or {}, f"{path}[{i}]") for i, item in enumerate(value)]
+    return next((fault for part in inner if (fault := _fault(*part))), None)
 
 
 def _as_null(typed: str, schema: Mapping[str, Any]) -> None:

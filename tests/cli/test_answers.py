@@ -194,6 +194,17 @@ def test_members_of_one_slot_are_told_apart_by_their_steps() -> None:
         read_answers(waiting, [("judge", "b")])
 
 
+def test_a_half_turn_is_completed_by_what_is_missing() -> None:
+    schema = {"properties": {"n": {"type": "number"}, "sure": {"type": "boolean"}}, "required": ["n", "sure"]}
+    half = {**question("x", "call x", schema), "said": {"": "my words", "n": 3}}
+    whole = {"text": "my words", "n": 3, "sure": True}
+    assert read_answers([half], [("sure", "yes")]) == read_answers([half], [("", "yes")]) == {"call x": whole}
+    assert read_answers([half], [("n", "4"), ("sure", "yes")]) == {"call x": {**whole, "n": 4}}
+    assert read_answers([half], [("", "other words"), ("sure", "no")]) == {
+        "call x": {"text": "other words", "n": 3, "sure": False}
+    }
+
+
 @pytest.mark.parametrize(
     ("schema", "given", "value"),
     [

@@ -170,6 +170,27 @@ def test_a_run_that_is_killed_in_a_turn_asks_for_it_again(folder: Path) -> None:
     assert json.loads(last.stdout)["result"]["result"]["antithesis"] == "second"
 
 
+@pytest.mark.parametrize("killed", [True, False])
+def test_what_was_said_before_the_end_of_a_turn_is_not_asked_again(folder: Path, killed: bool) -> None:
+    with at(folder, "run", "both", "tides", "--join", "left") as terminal:
+        terminal.wait_for("Your answer")
+        terminal.type("well said\n\n")
+        terminal.wait_for("score (a number")
+        if killed:
+            terminal.kill()
+        else:
+            terminal.type("\x04")
+            assert terminal.end() == 5
+            assert "well said" in terminal.wait_for("--answer 'score=VALUE'")
+    with at(folder, "resume", "last") as terminal:
+        seen = terminal.wait_for("score (a number")
+        assert "well said" in seen
+        assert "Your answer (" not in seen
+        terminal.type("4\n")
+        assert terminal.end() == 0
+    assert recorded(folder)["result"]["a"] == {"text": "well said", "score": 4}
+
+
 def phone(telegram: FakeTelegram) -> dict[str, str]:
     return {"PROSE_TELEGRAM_TOKEN": TOKEN, "PROSE_TELEGRAM_URL": telegram.url}
 

@@ -254,6 +254,10 @@ def test_what_is_typed_becomes_a_value_of_the_shape(typed, schema, value):
         ("fine", {"enum": ["good", "bad"]}, "good, bad"),
         ("a", {"type": "object"}, "JSON"),
         ("1, x", {"type": "array", "items": {"type": "integer"}}, "whole number"),
+        ('{"n": 1}', {"type": "object", "properties": {"n": {}, "m": {}}, "required": ["n", "m"]}, "`m`"),
+        ('{"n": {"m": "x"}}', {"properties": {"n": {"properties": {"m": {"type": "number"}}}}}, "n.m.*number"),
+        ('[{"n": 1}, 2]', {"type": "array", "items": {"type": "object", "properties": {"n": {}}}}, "an object"),
+        ('[[1], ["x"]]', {"type": "array", "items": {"items": {"type": "number"}}}, r"\[1\]\[0\]"),
     ],
 )
 def test_what_does_not_fit_is_told(typed, schema, says):

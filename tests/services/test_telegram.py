@@ -157,6 +157,29 @@ def test_the_fields_that_are_needed_are_asked_for_afterwards(telegram: FakeTeleg
     assert ask(telegram, person, QUESTION.with_(schema=FORM)) == [{"text": "well argued", "score": 3.5}]
 
 
+def test_who_takes_over_in_the_middle_of_a_turn_is_asked_for_what_is_missing(
+    telegram: FakeTelegram, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    ours, theirs = os.openpty()
+
+    def person() -> None:
+        telegram.write(CHAT, "well argued", to=telegram.wait_for(1)["number"])
+        for wanted, typed in (("take over: ", "t\n"), ("score (a number): ", "3\n")):
+            shown = ""
+            while wanted not in shown:
+                shown += capfd.readouterr().err
+            os.write(ours, typed.encode())
+        assert "well argued" in shown
+        assert "Your answer" not in shown
+
+    with contextlib.ExitStack() as stack:
+        terminal = stack.enter_context(open(theirs, encoding="utf-8"))  # noqa: PTH123
+        stack.callback(os.close, ours)
+        monkeypatch.setattr(sys, "stdin", terminal)
+        told = QUESTION.with_(schema=FORM, briefing="You take part")
+        assert ask(telegram, person, told, timeout=0.5) == [{"text": "well argued", "score": 3}]
+
+
 def test_several_slots_share_one_poller_and_answer_in_any_order(telegram: FakeTelegram) -> None:
     def person() -> None:
         telegram.wait_for(2)
