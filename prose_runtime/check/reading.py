@@ -109,8 +109,8 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         "A section that is given twice",
         does="Reports the second section of one title.",
         why="Which of the two counts could not be seen.",
-        example="### Slots\n...\n### Slots",
-        instead="one `### Slots` with all slots",
+        example="### Slots\n\n- `writer`\n\n### Slots\n\n- `editor`",
+        instead="### Slots\n\n- `writer`\n- `editor`",
         firm=True,
     ),
     page(
@@ -154,9 +154,9 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         "unknown-type",
         "warning",
         "A type that is not known",
-        does="Reports a type that is none of string, integer, number, boolean, object, array, `T[]` or `a | b`.",
+        does="Reports a type that is close to string, integer, number, boolean, object or array, and none of them.",
         why="Values of such a type cannot be checked; every value is accepted.",
-        example="- `rounds` (int, default: 2)",
+        example="- `rounds` (intger, default: 2)",
         instead="- `rounds` (integer, default: 2)",
     ),
     page(
@@ -214,8 +214,8 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         "Two programs in one section",
         does="Reports a second executable fence in a Delegation or Execution section.",
         why="Which of them runs could not be seen.",
-        example="```prose\n...\n```\n\n```prose\n...\n```",
-        instead="one fence; label examples with another word, as in ```text",
+        example="### Delegation\n\n```prose\nreturn 1\n```\n\n```prose\nreturn 2\n```",
+        instead="### Delegation\n\n```prose\nreturn 1\n```\n\n```text\nreturn 2\n```",
         firm=True,
     ),
     page(
@@ -224,8 +224,8 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         "Two sections with a program",
         does="Reports an Execution or Delegation section that is not run because the other one is.",
         why="It looks as if it did something.",
-        example="### Delegation\n...\n### Execution",
-        instead="one of the two",
+        example="### Delegation\n\n```prose\nreturn 1\n```\n\n### Execution\n\n```prose\nreturn 2\n```",
+        instead="### Delegation\n\n```prose\nreturn 1\n```",
     ),
     page(
         "unclosed-fence",
@@ -253,8 +253,8 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         "A comment that ignores nothing",
         does="Reports `prose: ignore CODE` comments for whose code there is nothing to ignore at that place.",
         why="They hide what may go wrong later.",
-        example="# prose: ignore undefined-name",
-        instead="no comment",
+        example="```prose\n# prose: ignore undefined-name\nreturn topic\n```",
+        instead="```prose\nreturn topic\n```",
     ),
 )
 

@@ -8,13 +8,31 @@ Why
     What cannot be ruled out before a run ends some run, after its calls have been paid for.
 
 Example
+    ````markdown
+    ### Slots
+
+    - `author`
+    - `clerk`
+    - `judge`
+
+    ### Config
+
+    - `left` (integer, default: 2)
+    - `rounds` (integer, default: 3)
+
+    ### Invariants
+
+    - `judge` never sees the output of `author`.
+
+    ### Delegation
+
     ```prose
-    # - `judge` never sees the output of `author`.
     let draft = call author
     if left < 1 and rounds > 3:
       call judge
         text: draft
     ```
+    ````
 
 Use instead
     ```prose

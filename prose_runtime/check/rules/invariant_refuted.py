@@ -9,12 +9,25 @@ Why
     An invariant is a promise to whoever uses the pattern. This one is broken before any model is asked.
 
 Example
+    ````markdown
+    ### Slots
+
+    - `author`
+    - `clerk`
+    - `judge`
+
+    ### Invariants
+
+    - `judge` never sees the output of `author`.
+
+    ### Delegation
+
     ```prose
-    # - `judge` never sees the output of `author`.
     let draft = call author
     call judge
       text: draft
     ```
+    ````
 
 Use instead
     ```prose

@@ -9,12 +9,16 @@ Why
 
 Example
     ```prose
-    if review shows that the text was accepted:      # ensures: accepted, notes
+    let review = call critic          # ensures: accepted, notes
+    if review shows that the text was accepted:
+      return review.notes
     ```
 
 Use instead
     ```prose
+    let review = call critic
     if review accepted:
+      return review.notes
     ```
 """
 

@@ -9,10 +9,17 @@ Why
     them surprises.
 
 Example
-    `name: revew` in `review.prose.md`
+    In `review.prose.md`:
+    ```yaml
+    name: revew
+    kind: function
+    ```
 
 Use instead
-    `name: review`
+    ```yaml
+    name: review
+    kind: function
+    ```
 """
 
 from __future__ import annotations

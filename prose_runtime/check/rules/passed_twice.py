@@ -8,6 +8,7 @@ Why
 
 Example
     ```prose
+    let work = call worker
     let review = call critic
       task_brief: work
       work: work
@@ -15,6 +16,7 @@ Example
 
 Use instead
     ```prose
+    let work = call worker
     let review = call critic
       task_brief: task_brief
       work: work

@@ -8,18 +8,38 @@ Why
     Callers learn of inputs from Parameters. One that is only used cannot be described, typed or given a default.
 
 Example
-    ```markdown
+    ````markdown
     ### Slots
+
     - `writer`
       - requires: topic
+
+    ### Delegation
+
+    ```prose
+    return call writer
+      topic: topic
     ```
-    with `topic: topic` in the delegation and no Parameters.
+    ````
 
 Use instead
-    ```markdown
+    ````markdown
+    ### Slots
+
+    - `writer`
+      - requires: topic
+
     ### Parameters
+
     - `topic`: what to write on
+
+    ### Delegation
+
+    ```prose
+    return call writer
+      topic: topic
     ```
+    ````
 """
 
 from __future__ import annotations

@@ -8,12 +8,40 @@ Why
     Setting it changes nothing, which its user cannot see.
 
 Example
-    `rounds` under Config, and a delegation that repeats 3 times.
+    ````markdown
+    ### Slots
+
+    - `writer`
+
+    ### Config
+
+    - `rounds` (integer, default: 3)
+
+    ### Delegation
+
+    ```prose
+    repeat 3:
+      call writer
+    ```
+    ````
 
 Use instead
+    ````markdown
+    ### Slots
+
+    - `writer`
+
+    ### Config
+
+    - `rounds` (integer, default: 3)
+
+    ### Delegation
+
     ```prose
     repeat rounds:
+      call writer
     ```
+    ````
 """
 
 from __future__ import annotations

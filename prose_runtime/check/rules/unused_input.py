@@ -8,14 +8,43 @@ Why
     Callers go to the trouble of passing it, and nobody gets to see it.
 
 Example
-    `audience` under Parameters, and no `audience` in the delegation.
+    ````markdown
+    ### Slots
+
+    - `writer`
+
+    ### Parameters
+
+    - `topic`: what to write on
+    - `audience`: for whom
+
+    ### Delegation
+
+    ```prose
+    return call writer
+      topic: topic
+    ```
+    ````
 
 Use instead
+    ````markdown
+    ### Slots
+
+    - `writer`
+
+    ### Parameters
+
+    - `topic`: what to write on
+    - `audience`: for whom
+
+    ### Delegation
+
     ```prose
-    call writer
+    return call writer
       topic: topic
       audience: audience
     ```
+    ````
 """
 
 from __future__ import annotations

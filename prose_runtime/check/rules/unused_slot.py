@@ -7,10 +7,34 @@ Why
     Its user has to bind a service that never gets to work.
 
 Example
-    A slot `editor` under Slots, and a delegation without `call editor`.
+    ````markdown
+    ### Slots
+
+    - `writer`
+    - `editor`
+
+    ### Delegation
+
+    ```prose
+    return call writer
+    ```
+    ````
 
 Use instead
-    Call the slot, or remove it.
+    ````markdown
+    ### Slots
+
+    - `writer`
+    - `editor`
+
+    ### Delegation
+
+    ```prose
+    let draft = call writer
+    return call editor
+      draft: draft
+    ```
+    ````
 """
 
 from __future__ import annotations
