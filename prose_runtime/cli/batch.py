@@ -10,7 +10,7 @@ import secrets
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from prose_runtime.cli.run import RawCommand, say, with_spec
 from prose_runtime.errors import Cancelled, ProseError, UsageError
 
 if TYPE_CHECKING:
+    from prose_runtime.check.project import Project
+    from prose_runtime.check.tables import Analysis
     from prose_runtime.journal import Journal
     from prose_runtime.runtime.result import Result
 
@@ -57,8 +59,14 @@ def batch(words: tuple[str, ...]) -> int:
 
 
 def _batch(asked: dict[str, Any], said: options.Words) -> int:
-    rows = _rows(asked, said)
-    place = _there(said) if said.engine is not None else _here(said)
+    from prose_runtime.check.checker import check_path
+    from prose_runtime.check.project import Project
+    from prose_runtime.cli.run import found
+
+    spec = found(asked["spec"], Path(asked["base"]))
+    project = Project.around(spec)
+    rows = _rows(asked, said, check_path(spec, project))
+    place = _there(said) if said.engine is not None else _here(said, project)
     with _output(said.more["output"]) as file:
         sheet = _Sheet(rows, file, quiet=said.quiet)
         try:
@@ -88,19 +96,17 @@ async def _all(rows: Sequence[Row], place: AbstractAsyncContextManager[Runner], 
 # rows
 
 
-def _rows(asked: Mapping[str, Any], said: options.Words) -> list[Row]:
+def _rows(asked: Mapping[str, Any], said: options.Words, analysis: Analysis) -> list[Row]:
     """The rows of the file.
 
     Raises:
         UsageError: A line is no JSON object, or names what the spec does not take.
     """
-    from prose_runtime.check.checker import check_path, reachable
-    from prose_runtime.cli.run import found
+    from prose_runtime.check.checker import reachable
 
     if said.more["rows"] is None:
         raise UsageError("no rows are given", help="write `--inputs ROWS.jsonl`, a JSON object in each line")
     base = Path(asked["base"])
-    analysis = check_path(found(asked["spec"], base))
     specs = [part.spec.source.raw for part in reachable(analysis)]
     nonce = secrets.token_hex(8) if said.more["fresh"] else ""
     rows: list[Row] = []
@@ -126,8 +132,11 @@ def _object(line: str, number: int) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def _here(said: options.Words) -> AsyncIterator[Runner]:
-    """On this machine; the record of runs knows which rows are done, and what the others were answered."""
+async def _here(said: options.Words, project: Project) -> AsyncIterator[Runner]:
+    """On this machine; the record of runs knows which rows are done, and what the others were answered.
+
+    ``project`` holds the spec, which is read and checked once for all rows.
+    """
     from prose_runtime.cli.run import request_of
     from prose_runtime.cli.runs import journal
     from prose_runtime.runtime.session import execute, prepare
@@ -140,7 +149,7 @@ async def _here(said: options.Words) -> AsyncIterator[Runner]:
         status, name = known.get(row.digest, ("", ""))
         if kept is not None and status == "completed":
             return result_from(kept.show(name))
-        prepared = prepare(request_of(row.asked, kept is not None))
+        prepared = prepare(replace(request_of(row.asked, kept is not None), project=project))
         if kept is None:
             return await execute(prepared)
         spec = prepared.analysis.spec.name

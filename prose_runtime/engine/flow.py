@@ -105,7 +105,7 @@ class ProseRun:
     @workflow.query
     def questions(self) -> list[dict[str, Any]]:
         """What waits for a person."""
-        return list(self.people.open.values())
+        return self.people.ordered()
 
     def _tell(self, event: Event) -> None:
         """Keep what the history does not show by itself, and the latest lines for people in the engine's web page."""
@@ -116,12 +116,12 @@ class ProseRun:
             self._show()
 
     def _show(self) -> None:
-        waiting = [f"waiting for a person: {question['question']}" for question in self.people.open.values()]
+        waiting = [f"waiting for a person: {question['question']}" for question in self.people.ordered()]
         workflow.set_current_details("\n\n".join([*self.lines, *waiting]))
 
     def _ask(self) -> None:
         """Tell the questions that wait, in a place that needs no worker to be read."""
-        workflow.upsert_memo({"waiting": [_brief(question) for question in self.people.open.values()] or None})
+        workflow.upsert_memo({"waiting": [_brief(question) for question in self.people.ordered()] or None})
         self._show()
 
 

@@ -17,6 +17,7 @@ from prose_runtime.engine.errands import Errands, short
 from prose_runtime.engine.words import Elsewhere
 from prose_runtime.errors import ServiceError
 from prose_runtime.events import Event, Listener, Warned
+from prose_runtime.journal.cassette import natural
 from prose_runtime.runtime.host import open_question
 from prose_runtime.runtime.javascript import PATIENCE
 from prose_runtime.runtime.limits import Meter, exceeded
@@ -35,6 +36,10 @@ class Waiting:
     answers: dict[str, Any] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     changed: Callable[[], None] = lambda: None
+
+    def ordered(self) -> list[dict[str, Any]]:
+        """The open questions as they stand in the program; the order in which branches come to ask is any."""
+        return sorted(self.open.values(), key=lambda question: (question["line"] or 0, natural(question["step"])))
 
 
 class EngineHost:

@@ -34,6 +34,9 @@ import json, sys
 inputs = json.load(sys.stdin)["inputs"]
 with open("asked.log", "a") as log:
     log.write(inputs["name"] + "\\n")
+if inputs["name"] == "edit":
+    with open("greet.prose.md", "w") as spec:
+        spec.write("no spec any more")
 if inputs["name"] == "bad":
     sys.exit(3)
 print("hello " + inputs["name"])
@@ -72,6 +75,11 @@ def test_results_come_in_the_order_of_the_rows(folder: Path) -> None:
         (3, "completed", "hello c"),
     ]
     assert "3 of 3 done" in done.stderr
+
+
+def test_all_rows_run_the_spec_as_it_was_when_the_batch_began(folder: Path) -> None:
+    done = batch(folder, ["a", "edit", "c"], "--at-once", "1")
+    assert [row["result"] for row in lines(done.stdout)] == ["hello a", "hello edit", "hello c"]
 
 
 def test_a_row_that_fails_is_told_and_only_it_is_run_again(folder: Path) -> None:

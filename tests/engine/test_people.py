@@ -61,6 +61,34 @@ def test_a_run_waits_without_a_worker_and_goes_on_with_another(address: str, tmp
     asyncio.run(work())
 
 
+MANY = (
+    ASK.split("let draft", maxsplit=1)[0]
+    + """
+parallel for n in [1, 2, 10, 9]:
+  if n < 10:
+    call writer(topic: n)
+  call boss(n: n)
+```
+"""
+)
+
+
+def test_questions_wait_in_the_order_of_the_program(address: str, tmp_path: Path) -> None:
+    async def work() -> list[str]:
+        there = await desk(address, tmp_path, services=ECHO)
+        async with there.worker():
+            run = await there.submit(MANY, {"topic": "tea"}, bind=BIND)
+            while len(await run.waiting()) < 4:
+                await asyncio.sleep(0.1)
+            assert [question["step"] for question in await run.questions()] == [q["step"] for q in await run.waiting()]
+            told = [question["question"].splitlines()[-1] for question in await run.waiting()]
+            await run.cancel()
+            await run.result()
+        return told
+
+    assert asyncio.run(work()) == ["n: 1", "n: 2", "n: 10", "n: 9"]
+
+
 def test_the_limit_on_time_holds_for_all_other_waiting(address: str, tmp_path: Path) -> None:
     services = {"w": {"provider": "script", "replies": [{"delay": 20, "reply": "late"}]}}
 
