@@ -263,15 +263,20 @@ class _Program:
 
     def orphan(self, job: _Job) -> None:
         """Report a part without the construct that it belongs to."""
-        span = job.line.span
+        word = _CLAUSE.match(self.source.text, job.line.start, job.line.end)
+        span = Span(*word.span()) if word else job.line.span
         if job.kind in _FLOWS:
             what, help_ = _FLOWS[job.kind]
             self.out.error("orphan-clause", span, f"this {what} belongs to no value", help_)
             return
-        word = "else if" if job.kind == "elif" and job.word == "else" else job.kind
+        name = "else if" if job.kind == "elif" and job.word == "else" else job.kind
         owner = _PART_KINDS[job.kind]
         where = "below a `choice` line" if owner == "choice" else f"right behind the `{owner}`, indented like it"
-        self.out.error("orphan-clause", span, f"this `{word}` belongs to no `{owner}`", f"it stands {where}")
+        self.out.error("orphan-clause", span, f"this `{name}` belongs to no `{owner}`", f"it stands {where}")
+
+
+_CLAUSE = re.compile(r"else\s+if\b|\w+|->|\|")
+"""How a part of a construct begins."""
 
 
 class _Build:

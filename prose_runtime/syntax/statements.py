@@ -55,6 +55,7 @@ from prose_runtime.nodes import (
 from prose_runtime.records import dataclass
 from prose_runtime.syntax import conditions, parameter_text, properties, strings
 from prose_runtime.syntax.expressions import ExpressionBuilder, Inputs, Pair, span_of
+from prose_runtime.syntax.messages import last_word
 from prose_runtime.syntax.outer import trimmed
 from prose_runtime.text import Source, Span
 
@@ -155,9 +156,9 @@ class StatementBuilder(ExpressionBuilder):
     def _bind(self, tree: Tree[Any], keyword: Literal["let", "const"] | None, left: Expr, value: Expr | None) -> Node:
         given = value or self.around.value_below()
         if given is None:
-            self.out.error(
-                "missing-value", span_of(tree), "nothing stands behind the `=`", "write the value, or `null` for none"
-            )
+            sign = Span(span_of(tree).end - 1, span_of(tree).end)
+            help_ = "write the value, or `null` for none"
+            self.out.error("missing-value", sign, "nothing stands behind the `=`", help_)
             return self._invalid(tree)
         target = self._target(left)
         if target is None:
@@ -315,7 +316,7 @@ class StatementBuilder(ExpressionBuilder):
         end = self.around.end
         self.out.error(
             "missing-colon",
-            Span(end, end),
+            last_word(self.source.text, Span(span_of(tree).start, end)),
             f"the `{word}` line lacks its colon",
             "end the line with `:`",
             fix=Fix("Add the colon", (Edit(Span(end, end), ":"),)),
@@ -466,7 +467,7 @@ class StatementBuilder(ExpressionBuilder):
         if len(names) != (2 if kind == "reduce" else 0):
             self.out.error(
                 "stage-names",
-                span_of(kids[0]),
+                Span(names[0].span.start, names[-1].span.end) if names else span_of(kids[0]),
                 f"`{kind}` takes {'two names' if kind == 'reduce' else 'no names'}",
                 "write `reduce(acc, x):`; the other stages call the element `item`",
             )

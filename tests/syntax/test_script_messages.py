@@ -18,6 +18,7 @@ def test_example(slip: Slip) -> None:
     parsed = read_alone(f"let before = 1\n{slip.example}\nlet after = 2\n")
     found = parsed.diagnostics
     assert [(d.start.line, d.code, d.severity) for d in found] == [(2, "syntax", "error")]
+    assert found[0].source.slice(found[0].span) == slip.marked
     assert found[0].message.startswith(filled(slip.message))
     assert found[0].help is not None and found[0].help.startswith(filled(slip.help))
     assert "{word}" not in found[0].message + found[0].help
@@ -28,19 +29,20 @@ def test_an_input_with_an_equals_sign() -> None:
     found = read_alone("call w\n  topic = topic\n  b: 1").diagnostics
     assert [(d.start.line, d.code) for d in found] == [(2, "syntax")]
     assert "topic: value" in str(found[0].help)
-    assert ENTRIES[0].example == "topic = topic"
+    assert (ENTRIES[0].example, found[0].source.slice(found[0].span)) == ("topic = topic", ENTRIES[0].marked)
 
 
 @pytest.mark.parametrize(
     ("line", "column", "words"),
     [
         ("let x = a b", 11, ["`b`"]),
-        ("return a +", 1, ["too early"]),
+        ("return a +", 10, ["too early"]),
         ("return größe", 10, ["U+00F6"]),
         ("return a \u00a7 b", 10, ["U+00A7"]),
         ("emit @x", 6, ["`@`"]),
         ("Then ask the critic to review it.", 1, ["English", "call", "emit"]),
-        ("let y = x.map(f)", 14, ["methods", "map", "len(xs)"]),
+        ('emit "a && b" c', 15, ["`c`"]),
+        ("let y = x.map(f)", 11, ["methods", "map", "len(xs)"]),
     ],
 )
 def test_place_and_words(line: str, column: int, words: list[str]) -> None:
