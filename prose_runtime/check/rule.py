@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, TypeVar
@@ -82,8 +83,10 @@ class Facts:
         return Span(span.start, max(span.start, min(span.end, line.end)))
 
     def word(self, span: Span, word: str) -> Span:
-        """Where a word stands in a span; the span's first line when it is not there."""
-        at = self.spec.source.text.find(word, span.start, span.end)
+        """Where a word stands in a span, by itself if it can; the span's first line when it is not there."""
+        text = self.spec.source.text
+        alone = re.compile(rf"(?<![\w-]){re.escape(word)}(?![\w-])").search(text, span.start, span.end)
+        at = alone.start() if alone else text.find(word, span.start, span.end)
         return Span(at, at + len(word)) if at >= 0 else self.first_line(span)
 
 

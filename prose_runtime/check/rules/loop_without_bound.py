@@ -20,10 +20,14 @@ Use instead
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts, Finding, Rule
+from prose_runtime.text import Span
+
+_WORD = re.compile(r"\W")
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -31,7 +35,8 @@ def find(facts: Facts) -> Iterator[Finding]:
     for loop in facts.all(n.Loop):
         if loop.maximum is None:
             message = "this loop has no bound and can run into the limits of the run"
-            yield Finding(facts.word(loop.span, "loop"), message, "give it one: `(max: N)` before the colon")
+            word = Span(loop.span.start, loop.span.start + len(_WORD.split(facts.text(loop.span), maxsplit=1)[0]))
+            yield Finding(word, message, "give it one: `(max: N)` before the colon")
 
 
 RULE = Rule("loop-without-bound", "warning", find, __doc__)

@@ -22,6 +22,7 @@ Use instead
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from prose_runtime import nodes as n
@@ -29,6 +30,9 @@ from prose_runtime.check.portable import ends_its_line, indentation
 from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.diagnostics import Edit, Fix
 from prose_runtime.text import Span
+
+_BELOW = re.compile(r":?[ \t]*(?:\n|#)")
+"""How the line of a call ends whose inputs stand below it; a colon there is a fault of its own."""
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -40,7 +44,7 @@ def find(facts: Facts) -> Iterator[Finding]:
         bare = not _says_call(call, facts)
         if bare and call not in facts.targets and not _is_known(call, facts):
             continue  # it is reported as a function that does not exist
-        if not (call.args or call.spread or bare) or first.startswith(("\n", "#")):
+        if not (call.args or call.spread or bare) or _BELOW.match(first):
             continue
         span = facts.first_line(Span(inputs.end - len(first), inputs.end))
         help_ = "write each on a line of its own below the call: `name: value`"
