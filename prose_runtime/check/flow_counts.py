@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from math import inf, prod
 
 from prose_runtime import nodes as n
@@ -11,6 +10,7 @@ from prose_runtime.check.flow_findings import Findings, Path, Step
 from prose_runtime.check.flow_order import Way, is_loop, is_sequential
 from prose_runtime.check.invariant_claims import Terms
 from prose_runtime.check.scope import Scopes
+from prose_runtime.check.settled import changed_names, is_given, only_value
 from prose_runtime.records import dataclass
 
 Poly = Mapping[tuple[str, ...], float]
@@ -102,16 +102,8 @@ class Numbers:
 
     def __init__(self, scopes: Scopes):
         self.scopes = scopes
-        self.given = {item.name for item in scopes.spec.config} | set(scopes.inputs)
-        self.slots = {slot.name for slot in scopes.spec.slots}
-
-    @cached_property
-    def changed(self) -> set[str]:
-        """The names of lists and objects that the program adds to, or puts something into."""
-        body = self.scopes.spec.body
-        changes = (node for node in (body.walk() if body else ()) if isinstance(node, n.Append | n.Bind))
-        targets = [node.target for node in changes if isinstance(node, n.Append) or _is_inside(node.target)]
-        return {part.id for target in targets for part in target.walk() if isinstance(part, n.Name)}
+        names = {item.name for item in scopes.spec.config} | {slot.name for slot in scopes.spec.slots}
+        self.given = names | set(scopes.inputs)
 
     def passes(self, loop: n.Node) -> Range:
         """How many passes a loop makes, exits left aside."""
@@ -123,8 +115,8 @@ class Numbers:
                 return length
             return Range(ZERO, self.number(loop.maximum).high)
         if isinstance(loop, n.Loop):
-            low = ZERO if loop.kind == "while" else ONE
-            return Range(low, ENDLESS if loop.maximum is None else self.number(loop.maximum).high)
+            most = Range(ONE, ENDLESS) if loop.maximum is None else self.number(loop.maximum)
+            return Range(ZERO if loop.kind == "while" else smaller(ONE, most.low), most.high)
         return Range(ZERO, {(f"{UNKNOWN}{loop.span.start}",): 1})
 
     def number(self, expr: n.Expr, depth: int = 4) -> Range:
@@ -149,9 +141,10 @@ class Numbers:
 
     def field(self, expr: n.Field, depth: int) -> Range:
         """``config.x`` and ``xs.length``."""
-        if isinstance(expr.object, n.Name) and expr.object.id == "config" and expr.name in self.given:
-            return _exactly({(expr.name,): 1})
-        return self.length(expr.object, depth) if expr.name == "length" else self.unknown(expr)
+        holder = expr.object
+        if isinstance(holder, n.Name) and holder.id == "config" and expr.name in self.given:
+            return _exactly({(expr.name,): 1}) if is_given(self.scopes, holder) else self.unknown(expr)
+        return self.length(holder, depth) if expr.name == "length" else self.unknown(expr)
 
     def length(self, expr: n.Expr, depth: int = 4) -> Range:
         """The length of a list."""
@@ -164,24 +157,15 @@ class Numbers:
         return self.unknown(expr)
 
     def named(self, expr: n.Name, read: Callable[[n.Expr, int], Range], known: str, depth: int) -> Range:
-        """A name that stands for something given, or for one expression."""
-        if expr.id in self.changed:
-            return self.unknown(expr)
-        frame = self.scopes.frames.get(expr)
-        bindings = frame.lookup(expr.id) if frame else []
-        if not bindings:
-            return _exactly({(known,): 1}) if expr.id in self.given | self.slots else self.unknown(expr)
-        value = bindings[0].value
-        plain = bindings[0].kind in ("let", "const", "assign")
-        return read(value, depth - 1) if len(bindings) == 1 and plain and value and depth else self.unknown(expr)
+        """A name that stands for something given, or for one expression; without a value, no loop would run."""
+        if expr.id in self.given and is_given(self.scopes, expr):
+            return _exactly({(known,): 1})
+        value = None if expr.id in changed_names(self.scopes.spec.body) else only_value(self.scopes, expr)
+        return read(value, depth - 1) if value is not None and depth else self.unknown(expr)
 
     def unknown(self, expr: n.Expr) -> Range:
         """A number of which nothing is known."""
         return Range(ZERO, {(f"{UNKNOWN}{self.scopes.spec.source.slice(expr.span)}",): 1})
-
-
-def _is_inside(target: n.Node) -> bool:
-    return isinstance(target, n.Field | n.Index)
 
 
 def _exactly(poly: Poly) -> Range:
@@ -220,7 +204,12 @@ class Counter:
         reached = tuple(way for way, number in made.items() if number)
         sure = _fold(plus, list(made.values()))
         alone = [way.path for way in single]
-        return Counted(self.low(alone, since), self.high([way.path for way in ways], since), sure, reached)
+        low = self.low(alone, since) if all(self._comes_to_its_end(way.path[:since]) for way in single) else ZERO
+        return Counted(low, self.high([way.path for way in ways], since), sure, reached)
+
+    def _comes_to_its_end(self, around: Path) -> bool:
+        """Whether what runs inside these steps comes to its end in every run that does."""
+        return not any((isinstance(node, n.Try) and node.catch) or not self._all_run(node) for node, _ in around)
 
     def factor(self, node: n.Node) -> Range:
         """How often the body of a loop runs."""

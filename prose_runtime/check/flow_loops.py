@@ -233,7 +233,8 @@ class Walk(Statements):
         try:
             yield self.called
         finally:
-            self.called = outer | self.called
+            outer |= self.called  # whoever waits for what is called outside holds this very set
+            self.called = outer
 
     def join(self, state: State, branches: list[State], called: set[str]) -> None:
         """Branches are done: what they added to lists is taken over."""

@@ -50,6 +50,12 @@ def is_sequential(node: n.Node) -> bool:
     return isinstance(node, _LOOPS) and (isinstance(node, n.Loop) or node.parallel is None)
 
 
+def is_beside(node: n.Node) -> bool:
+    """Whether a node runs its body several times at once."""
+    looping = isinstance(node, n.Repeat | n.ForEach) and node.parallel is not None
+    return looping or (isinstance(node, n.Stage) and node.kind == "pmap")
+
+
 def is_loop(node: n.Node) -> bool:
     """Whether a node runs its body any number of times."""
     return isinstance(node, (*_LOOPS, n.Stage))
@@ -87,16 +93,19 @@ def is_certain(way: Way, since: int, findings: Findings, runs: Callable[[n.Node]
     """
     if any(_may_skip(step, findings, runs) for step in way.path[since:]):
         return False
-    if any(_may_fail_before(way, at, findings) for at in range(since, len(way.path))):
+    tries = [at for at in range(since, len(way.path)) if _goes_on_failing(way.path[at][0], at == since)]
+    if any(_may_fail_before(way, at, findings) for at in tries):
         return False
     return not any(_leaves_before(path, way.path, since) for path, jump in findings.jumps.items() if _is_quiet(jump))
 
 
+def _goes_on_failing(node: n.Node, last: bool) -> bool:
+    """Whether the run goes on when something in a node fails; ``last``: with the node's own other parts, that is."""
+    return isinstance(node, n.Try) and (last or node.catch is not None)
+
+
 def _may_fail_before(way: Way, at: int, findings: Findings) -> bool:
-    """Whether what a ``try`` catches may come before the call in its body."""
-    node, _ = way.path[at]
-    if not isinstance(node, n.Try) or node.catch is None:
-        return False
+    """Whether what leads out of the body of a ``try`` may come before the call in it."""
     inside = way.path[: at + 1]
     calls = [path for site in findings.sites.values() for path in site.paths if path[: at + 1] == inside]
     throws = [path for path in findings.jumps if path[: at + 1] == inside]
@@ -171,7 +180,7 @@ def _fault_of(
     near = [other for other in firsts if not (each_round and way.loops) or way.loops[0] in other.loops]
     how = {other: relation(other, way) for other in near}
     before = [other for other in near if how[other] == "before"]
-    if any(is_certain(other, len(shared(other.path, way.path)) + 1, findings, runs) for other in before):
+    if any(is_certain(other, _parting(other.path, way.path), findings, runs) for other in before):
         return None
     before += [other for other in near if _in_earlier_pass(other, way, how[other], each_round)]
     if not before:
@@ -181,6 +190,12 @@ def _fault_of(
         behind = next((other for other in near if how[other] == "after"), None)
         return Fault("without" if behind is None else "behind", way, behind)
     return Fault("unsure", way, before[0])
+
+
+def _parting(path: Path, other: Path) -> int:
+    """The step from which on it counts whether a call is made: what fails in a ``try`` leads to its other parts."""
+    common = len(shared(path, other))
+    return common if common < len(path) and isinstance(path[common][0], n.Try) else common + 1
 
 
 def _in_earlier_pass(other: Way, way: Way, how: Relation, each_round: bool) -> bool:

@@ -124,7 +124,8 @@ class _Way:
             return self.is_given(loop.count) or _at_least_two(loop.count)
         if isinstance(loop, n.ForEach | n.Pipeline):
             source = loop.iterable if isinstance(loop, n.ForEach) else loop.source
-            return self.is_given(source) or (isinstance(source, n.ListExpr) and len(source.items) > 1)
+            reduced = isinstance(loop, n.Pipeline) and any(stage.kind == "reduce" for stage in loop.stages)
+            return self.is_given(source) or (isinstance(source, n.ListExpr) and len(source.items) > 1 + reduced)
         return isinstance(loop, n.Loop) and (
             loop.maximum is None or _at_least_two(loop.maximum) or self.is_given(loop.maximum)
         )

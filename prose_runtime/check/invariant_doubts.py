@@ -12,9 +12,9 @@ _TAKES_APART = frozenset({"keys", "values"})
 
 
 def doubt(facts: Facts) -> str | None:
-    """Why nothing is proved of a program, or None: blocks that call themselves, lists and objects with two names."""
-    if _recursive(facts):
-        return "a block calls itself, which is not followed before a run"
+    """Why nothing is proved of a program, or None: lists and objects with two names, or as in ``recursion``."""
+    if (found := facts.shared(recursion)) is not None:
+        return found
     if any(call.name in _TAKES_APART for call in facts.all(n.FunctionCall)):
         return "what keys and values give is not followed before a run"
     if _changed_under_another_name(facts):
@@ -22,7 +22,8 @@ def doubt(facts: Facts) -> str | None:
     return None
 
 
-def _recursive(facts: Facts) -> bool:
+def recursion(facts: Facts) -> str | None:
+    """Why nothing is ruled on a program at all, or None: blocks that call themselves."""
     blocks = {node.name.id: node for node in facts.all(n.BlockDef)}
     calls = {name: {called for called in _called(block) if called in blocks} for name, block in blocks.items()}
     for start, first in calls.items():
@@ -31,11 +32,11 @@ def _recursive(facts: Facts) -> bool:
         while waiting:
             name = waiting.pop()
             if name == start:
-                return True
+                return "a block calls itself, which is not followed before a run"
             if name not in seen:
                 seen.add(name)
                 waiting += calls[name]
-    return False
+    return None
 
 
 def _called(block: n.BlockDef) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Proofs of what invariants claim about calls: their order, their number, their inputs; and about lists that grow."""
+"""Proofs of what invariants claim about calls: their order and number; and about lists that grow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from prose_runtime.check.flow_counts import (
     Poly,
     at_most,
     claimed,
-    plus,
     shown,
     value_of,
 )
@@ -31,8 +30,9 @@ from prose_runtime.check.flow_order import (
     ways,
 )
 from prose_runtime.check.invariant_claims import Count, Grows, InOrder, Order, Rounds, SameInputs
+from prose_runtime.check.invariant_inputs import same_inputs
+from prose_runtime.check.invariant_members import in_order, member_loop
 from prose_runtime.check.invariant_proofs import Ground, Prove, Ruling, worst
-from prose_runtime.check.kinds import bound_names
 from prose_runtime.check.scope import Binding
 from prose_runtime.text import Span
 
@@ -92,33 +92,6 @@ def _makes_a_pass(ground: Ground) -> Callable[[n.Node], bool]:
 
 def _line(way: Way, ground: Ground) -> Span:
     return ground.facts.first_line(way.site.node.span)
-
-
-def in_order(claim: InOrder, ground: Ground) -> Ruling:
-    """The members of a list slot are called one after the other."""
-    rulings = []
-    for slot in claim.who:
-        found = ways(ground.findings, slot)
-        loop = member_loop(found[0], slot, ground) if len(found) == 1 else None
-        if slot not in ground.lists or loop is None:
-            rulings.append(Ruling("unsure", f"the order in which {slot} are called cannot be told"))
-        elif not is_sequential(loop):
-            place = (_line(found[0], ground), f"{slot} are called here")
-            rulings.append(Ruling("refuted", f"{slot} are called at the same time", (place,)))
-        else:
-            rulings.append(Ruling("proved", f"a loop takes {slot} in order"))
-    return worst(rulings)
-
-
-def member_loop(way: Way, slot: str, ground: Ground) -> n.ForEach | None:
-    """The loop over a list slot whose variable is what is called."""
-    node = way.site.node
-    target = node.target if isinstance(node, n.Call) else None
-    for loop, _ in reversed(way.path):
-        if isinstance(loop, n.ForEach) and isinstance(loop.iterable, n.Name) and loop.iterable.id == slot:
-            same = isinstance(target, n.Name) and target.id == loop.var.id
-            return loop if same else None
-    return None
 
 
 # numbers
@@ -221,147 +194,22 @@ def _defaults(ground: Ground) -> dict[str, float]:
 
 
 def rounds(claim: Rounds, ground: Ground) -> Ruling:
-    """How many passes the loops around calls make."""
-    numbers = Numbers(ground.facts.scopes)
-    loops: dict[n.Node, None] = {}
-    for role in roles_called(ground.findings):
-        for way in ways(ground.findings, role):
-            loops.update(dict.fromkeys(way.loops[:1]))
+    """How many passes the outermost loops around calls make, wherever these stand."""
+    found = [way.path for role in roles_called(ground.findings) for way in ways(ground.findings, role)]
+    ends = [next((at for at, (node, _) in enumerate(path, 1) if is_sequential(node)), 0) for path in found]
+    loops = list(dict.fromkeys(path[:end] for path, end in zip(found, ends, strict=True) if end))
     if not loops:
         return Ruling("unsure", "there is no loop around calls")
-    total: Poly = ZERO
-    for loop in loops:
-        total = plus(total, numbers.passes(loop).high)
-    bound = claimed(claim.bound)
+    counter, bound = _counter(ground), claimed(claim.bound)
+    total = counter.high(loops, 0)
     if at_most(total, bound):
         return Ruling("proved", f"the loop makes at most {shown(total)} passes")
-    places = tuple((ground.facts.first_line(loop.span), "this loop goes beyond it") for loop in loops)
-    if total == ENDLESS or (len(loops) == 1 and _exceeds(total, bound, _defaults(ground))):
-        return Ruling(
-            "refuted",
-            f"the loop makes {shown(total)} of passes"
-            if total == ENDLESS
-            else f"the loop makes up to {shown(total)} passes",
-            places,
-        )
+    sure = counter.surely(loops[0], 0) if len(loops) == 1 else ZERO
+    if _exceeds(sure, bound, _defaults(ground)) and sum(is_loop(node) for node, _ in loops[0]) == 1:
+        place = (ground.facts.first_line(loops[0][-1][0].span), "this loop goes beyond it")
+        how = f"the loop makes {shown(sure)} of passes" if sure == ENDLESS else f"up to {shown(sure)} passes are made"
+        return Ruling("refuted", how, (place,))
     return Ruling("unsure", "how many rounds there are depends on the run")
-
-
-# inputs
-
-
-def same_inputs(claim: SameInputs, ground: Ground) -> Ruling:
-    """All calls get the same."""
-    found = {who: ways(ground.findings, who) for who in claim.who}
-    if any(inside_units(ground.findings, who) for who in claim.who) or not all(found.values()):
-        return Ruling("open", "the calls are made inside a spec")
-    rulings = [_steady(who, way, claim, ground) for who, ways_ in found.items() for way in ways_]
-    everyone = [(who, way) for who, ways_ in found.items() for way in ways_]
-    rulings += [_alike(everyone[0], other, claim, ground) for other in everyone[1:]]
-    return worst(rulings)
-
-
-def _inputs(way: Way, claim: SameInputs) -> dict[str, n.Argument] | None:
-    node = way.site.node
-    if not isinstance(node, n.Call) or node.spread is not None:
-        return None
-    given = {argument.name or str(number): argument for number, argument in enumerate(node.args)}
-    kept = {name: a for name, a in given.items() if name not in ("model", "retry", "backoff")}
-    if not claim.names:
-        return kept
-    return {name: a for name, a in kept.items() if name in claim.names or _is_named(a.value, claim.names)}
-
-
-def _is_named(value: n.Expr, names: tuple[str, ...]) -> bool:
-    return isinstance(value, n.Name) and value.id in names
-
-
-def _steady(who: str, way: Way, claim: SameInputs, ground: Ground) -> Ruling:
-    """Whether one place of a call always passes the same: of a list slot, in one walk over its members."""
-    inputs = _inputs(way, claim)
-    if inputs is None:
-        return Ruling("open", f"what {who} gets is made in a run")
-    member = member_loop(way, who, ground) if who in ground.lists else None
-    loops = [member] if member else [node for node, _ in way.path if isinstance(node, n.Repeat | n.ForEach | n.Loop)]
-    varying = Varying(ground)
-    for name, argument in inputs.items():
-        for loop in loops:
-            if varying.varies(argument.value, loop):
-                place = (argument.span, f"this input of {who} is another one in each pass")
-                return Ruling("refuted", f"the input {name} of {who} is not the same in all calls", (place,))
-    return Ruling("proved", f"what {who} gets does not change between its calls")
-
-
-class Varying:
-    """Whether an expression can have another value in another pass of a loop."""
-
-    def __init__(self, ground: Ground):
-        self.ground = ground
-        self.scopes = ground.facts.scopes
-
-    def varies(self, expr: n.Expr, loop: n.Node, depth: int = 5) -> bool:
-        """Whether the passes of a loop may give it different values."""
-        parts = list(expr.walk())
-        if any(isinstance(part, n.Call | n.Session | n.Discretion | n.DoBlock) for part in parts):
-            return True
-        names = [part for part in parts if isinstance(part, n.Name)]
-        return any(self._name(name, loop, depth) for name in names)
-
-    def _name(self, name: n.Name, loop: n.Node, depth: int) -> bool:
-        if name.id not in bound_names(loop) and not self._changed(name.id, loop):
-            return False
-        frame = self.scopes.frames.get(name)
-        bindings: list[Binding] = frame.lookup(name.id) if frame else []
-        if not bindings:
-            return False
-        plain = len(bindings) == 1 and bindings[0].kind in ("let", "const", "assign") and bindings[0].value is not None
-        if plain and depth and not self._changed(name.id, loop) and bindings[0].value is not None:
-            return self.varies(bindings[0].value, loop, depth - 1)
-        return True
-
-    def _changed(self, name: str, loop: n.Node) -> bool:
-        """Whether a list or object of that name is changed in a loop."""
-        for node in loop.walk():
-            target = node.target if isinstance(node, n.Append | n.Bind) else None
-            while isinstance(target, n.Field | n.Index):
-                target = target.object
-            changes = isinstance(node, n.Append) or (isinstance(node, n.Bind) and not isinstance(node.target, n.Name))
-            if changes and isinstance(target, n.Name) and target.id == name:
-                return True
-        return False
-
-
-def _alike(one: tuple[str, Way], other: tuple[str, Way], claim: SameInputs, ground: Ground) -> Ruling:
-    """Whether two places of calls pass the same."""
-    left, right = _inputs(one[1], claim), _inputs(other[1], claim)
-    if left is None or right is None:
-        return Ruling("open", "what they get is made in a run")
-    who = f"{one[0]} and {other[0]}" if one[0] != other[0] else one[0]
-    for name in {**left, **right}:
-        argument = right.get(name) or left[name]
-        place = (argument.span, "this input is another one")
-        if name not in left or name not in right:
-            return Ruling("refuted", f"only one of the calls of {who} gets the input {name}", (place,))
-        texts = {ground.facts.text(side[name].value.span) for side in (left, right)}
-        if len(texts) > 1:
-            got = [_labels(side[0], name, ground) for side in (one, other)]
-            status: Any = "refuted" if got[0] != got[1] or one[0] == other[0] else "open"
-            return Ruling(status, f"the calls of {who} get different values as {name}", (place,))
-        if _rebound(left[name].value, ground):
-            return Ruling("open", f"{name} may change between the calls of {who}")
-    return Ruling("proved", f"the calls of {who} get the same values")
-
-
-def _labels(who: str, name: str, ground: Ground) -> set[tuple[str, str]]:
-    value = ground.findings.received.get(who, {}).get(name)
-    return {(label.kind, label.name) for label in value.data} if value else set()
-
-
-def _rebound(expr: n.Expr, ground: Ground) -> bool:
-    scopes = ground.facts.scopes
-    names = [part for part in expr.walk() if isinstance(part, n.Name)]
-    frames = [(name, scopes.frames.get(name)) for name in names]
-    return any(len(frame.lookup(name.id)) > 1 for name, frame in frames if frame)
 
 
 # lists

@@ -18,7 +18,7 @@ from prose_runtime.check.invariant_claims import (
     SeesOnly,
     Unaware,
 )
-from prose_runtime.check.invariant_doubts import doubt
+from prose_runtime.check.invariant_doubts import doubt, recursion
 from prose_runtime.check.invariant_forms import read
 from prose_runtime.check.invariant_order import CALLS
 from prose_runtime.check.invariant_proofs import SIGHT, Ground, Ruling, Status
@@ -82,7 +82,8 @@ def _verdict(invariant: n.Invariant, words: Vocabulary, ground: Ground) -> Verdi
         return Verdict(invariant, "watched", "the program is too large to be followed before a run", tuple(claims))
     rulings = [(claim, _ruled(claim, ground)) for claim in claims]
     verdict = _summed(invariant, rulings)
-    why = ground.facts.shared(doubt) if verdict.status == "proved" else None
+    doubtful = {"proved": doubt, "refuted": recursion}.get(verdict.status)
+    why = ground.facts.shared(doubtful) if doubtful else None
     return verdict if why is None else Verdict(invariant, "watched", why, tuple(claims))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Literal
 
 from prose_runtime.check.conditions import Wording, verdict_of
@@ -219,9 +221,16 @@ def _in_order(claim: InOrder, story: Story) -> Outcome:
         if len(set(names)) != len(names) or None in called or not names:
             return "unchecked", f"the members of {slot} cannot be told apart"
         places = [names.index(name) for name in called if name in names]
-        if places != sorted(places):
+        if any(place < before and place != places[0] for before, place in pairwise(places)):  # else another walk began
             return "broken", f"{slot} were called in another order: {', '.join(map(str, called))}"
+        if any(_overlap(one, other, story) for one, other in pairwise(story.of(slot))):
+            return "broken", f"{slot} were called at the same time"
     return "held", "they were called in order"
+
+
+def _overlap(one: Called, other: Called, story: Story) -> bool:
+    """Whether the first of two calls was answered after the other one had begun."""
+    return one.answered and one not in story.answers[: other.seen]
 
 
 # numbers and inputs
@@ -244,10 +253,16 @@ def _counted(role: str, claim: Count, story: Story) -> Outcome:
             return "unchecked", f"the members of {role} cannot be told apart"
         services = [call.service if isinstance(members, list) else role for call in calls]
         return _all(_number(name, services.count(name), claim, story) for name in names)
-    rounds = list(dict.fromkeys(call.round for call in story.calls))
-    if None in rounds or not rounds:
+    loops = {_loop(call.round) for call in calls}
+    if "" in loops or not loops:
         return "unchecked", "the run does not show its rounds"
+    rounds = dict.fromkeys(call.round for call in story.calls if _loop(call.round) in loops)
     return _all(_number(role, sum(c.round == one for c in calls), claim, story, " in a round") for one in rounds)
+
+
+def _loop(round_: str | None) -> str:
+    """The loop that a round is a pass of."""
+    return re.sub(r"\[\d+\]", "", round_ or "")
 
 
 def _number(role: str, made: int, claim: Count, story: Story, where: str = "") -> Outcome:
@@ -287,7 +302,8 @@ def _same_inputs(claim: SameInputs, story: Story) -> Outcome:
         groups: dict[str | None, list[Any]] = {}
         for call, one in zip(calls, told, strict=True):
             groups.setdefault(call.round, []).append(one)
-        if all(one == group[0] for group in groups.values() for one in group):
+        several = any(len(group) > 1 for group in groups.values())
+        if several and all(one == group[0] for group in groups.values() for one in group):
             return "unchecked", "the inputs were the same in each round, and others in the next"
     return "broken", f"the calls got different inputs: {', '.join(_differing(told))}"
 

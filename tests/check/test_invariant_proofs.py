@@ -20,6 +20,12 @@ FREE = "`a` and `b` are independent of each other."
 GROWS = "`xs` only grows."
 APART = "`b` never sees the output of `a`."
 ALIKE = "All `ps` get the same inputs."
+ONE = "All calls of `a` get the same inputs."
+TURNS = "`ps` run in order."
+ROUNDS = "There are at most 2 rounds."
+ONCE = "`a` runs at most 1 times."
+EACH = "Each of the `ps` is called exactly once."
+EVERY = "`a` runs at least 1 times in every round."
 FINALLY = "  return 1\nfinally:\n"
 
 VERDICTS = [
@@ -78,6 +84,69 @@ VERDICTS = [
     # what is told to all is one thing
     (ALIKE, "for m in ps:\n  call m(x: topic)", "proved"),
     (ALIKE, "let xs = []\nparallel for m, i in ps:\n  call m(x: xs[i])", "watched"),
+    (ALIKE, "repeat 2 as i:\n  for m in ps:\n    call m(x: i)", "proved"),
+    (ALIKE, "parallel repeat 2 as i:\n  for m in ps:\n    call m(x: i)", "watched"),
+    (ALIKE, "parallel repeat 2:\n  for m in ps:\n    call m(x: topic)", "proved"),
+    (ALIKE, "let z = [1, 2] | pmap:\n  for m in ps:\n    call m(x: item)", "watched"),
+    (ONE, "repeat 2:\n  call a(x: topic)", "proved"),
+    (ONE, "let z = [1, 2] | map:\n  call a(x: item)", "refuted"),
+    (ONE, "block say(p):\n  call a(x: p)\ndo say(1)\ndo say(2)", "watched"),
+    (ONE, "block say(p):\n  call a(x: p)\nrepeat 2 as i:\n  do say(i)", "watched"),
+    (ONE, "block say:\n  let z = call c(x: 1)\n  call a(x: z)\nrepeat 2:\n  do say", "watched"),
+    (ONE, "block say:\n  let z = call c(x: 1)\n  call a(x: z)\ndo say\ndo say", "watched"),
+    (ONE, "repeat 2:\n  let z = topic\n  call a(x: z)", "proved"),
+    (ONE, "repeat 2:\n  call a(x: topic)\n  let topic = 1", "watched"),
+    (ONE, "repeat 2 as i:\n  if i > 1:\n    let z = 1\n  call a(x: z)", "watched"),
+    (ONE, "call a(x: topic)\nlet topic = 1\ncall a(x: topic)", "watched"),
+    (ONE, "let xs = []\ncall a(x: xs)\nrecord 1 in xs\ncall a(x: xs)", "watched"),
+    (ONE, "let t = topic\ncall a(x: t)\ncall a(x: topic)", "proved"),
+    (ONE, "call a(x: call c(x: 1))\ncall a(x: call c(x: 1))", "refuted"),
+    # in order: in one walk, and in one walk after the other
+    (TURNS, "for m in ps:\n  call m(x: topic)", "proved"),
+    (TURNS, "repeat 2:\n  for m in ps:\n    call m(x: topic)", "proved"),
+    (TURNS, "parallel repeat 2:\n  for m in ps:\n    call m(x: topic)", "watched"),
+    (TURNS, "parallel for i in [1, 2]:\n  repeat 2:\n    for m in ps:\n      call m(x: topic)", "watched"),
+    (TURNS, "let z = [1, 2] | pmap:\n  for m in ps:\n    call m(x: item)", "watched"),
+    (TURNS, "parallel:\n  for m in ps:\n    call m(x: topic)\n  call a(x: 1)", "proved"),
+    (TURNS, "block say(m):\n  call m(x: topic)\nfor m in ps:\n  do say(ps[0])", "watched"),
+    (TURNS, "let ps = [ps[1], ps[0]]\nfor m in ps:\n  call m(x: topic)", "unread"),
+    (EACH, "for m in ps:\n  call m(x: topic)", "proved"),
+    (EACH, "block say(m):\n  call m(x: topic)\nfor m in ps:\n  do say(ps[0])", "watched"),
+    # rounds are all passes, wherever the loop stands
+    (ROUNDS, "repeat 2:\n  call a(x: topic)", "proved"),
+    (ROUNDS, "repeat 3:\n  call a(x: topic)", "refuted"),
+    (ROUNDS, "if n > 1:\n  repeat 2:\n    call a(x: topic)\nelse:\n  repeat 2:\n    call b(x: topic)", "proved"),
+    (ROUNDS, "parallel repeat 2:\n  repeat 2:\n    call a(x: topic)", "unread"),
+    (ROUNDS, "parallel:\n  repeat 2:\n    call a(x: 1)\n  repeat 2:\n    call b(x: 1)", "unread"),
+    (ROUNDS, "let z = [1, 2] | map:\n  repeat 2:\n    call a(x: item)", "unread"),
+    (ROUNDS, "block say:\n  repeat 2:\n    call a(x: topic)\ndo say\ndo say", "unread"),
+    (ROUNDS, "repeat 3:\n  call a(x: topic)\n  return 1", "unread"),
+    ("There are at most 1 rounds.", "repeat n - 1:\n  call a(x: topic)", "unread"),
+    (EVERY, "repeat 2:\n  call a(x: topic)", "proved"),
+    (EVERY, 'parallel repeat 2 ("first"):\n  repeat 2:\n    call b(x: 1)\n    call a(x: topic)', "watched"),
+    (EVERY, "try:\n  repeat 2:\n    call b(x: 1)\n    call a(x: topic)\ncatch:\n  call c(x: 1)", "watched"),
+    # a number is what the name holds where it is read
+    (ONCE, "let k = 1\nrepeat k:\n  call a(x: topic)", "proved"),
+    (ONCE, "repeat n:\n  call a(x: topic)\nlet n = 1", "watched"),
+    (
+        ONCE,
+        "let k = 2\nparallel:\n  do:\n    repeat k:\n      call a(x: topic)\n    let k = 1\n  call b(x: 1)",
+        "watched",
+    ),
+    ("`a` runs at least 1 times.", "loop until b (max: n):\n  call a(x: topic)", "watched"),
+    # a catch runs only after a failure, and what comes last whatever failed
+    (ORDER, "try:\n  call a(x: topic)\ncatch:\n  call b(x: 1)", "proved"),
+    (ORDER, 'try:\n  if n > 1:\n    throw "no"\n  call a(x: topic)\ncatch:\n  call b(x: 1)', "watched"),
+    (ORDER, "try:\n  call c(x: topic)\ncatch:\n  call a(x: 1)\nfinally:\n  call b(x: 1)", "watched"),
+    # what is called in a branch inside a branch is called as well
+    (
+        LATEST,
+        "let y = call b(x: 1)\nlet z = [1, 2] | map:\n  let w = [1] | map:\n    call c(x: 1)\n  call b(x: 2)\n"
+        "call a(x: y)",
+        "refuted",
+    ),
+    # where a block calls itself, nothing is counted
+    (TWICE, "block say(p):\n  call a(x: p)\n  if n > p:\n    do say(n)\ndo say(1)", "watched"),
 ]
 
 

@@ -13,6 +13,7 @@ import pytest
 from prose_runtime.errors import ContractError
 from prose_runtime.runtime.result import Result
 from prose_runtime.runtime.session import RunRequest, execute, prepare
+from prose_runtime.services.api import Reply
 from prose_runtime.testing import script
 from support.commands import prose, run
 from support.composites import composite
@@ -247,3 +248,49 @@ def test_all_calls_of_a_role_before_another(tmp_path: Path) -> None:
     late = play(path, {"a": script("x", repeat=True), "b": script("y")}, inputs={"xs": [1, 2]})
     assert statuses(late) == ["broken"]
     assert statuses(play(path, {"a": script("x", repeat=True), "b": script("y")}, inputs={"xs": [1]})) == ["held"]
+
+
+class Member:
+    """Answers at once in one of two walks, and late in the other."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    async def __call__(self, request: Any) -> Reply:
+        await asyncio.sleep(0.03 if request.inputs.get("x") == 1 else 0.0)
+        return Reply(f"{self.name} is done")
+
+
+WALK = "for m in ps:\n    call m(x: i)\n  call a(x: i)"
+
+
+@pytest.mark.parametrize(
+    ("claim", "body", "status"),
+    [
+        ("`ps` run in order.", "for i in [1, 2]:\n  " + WALK, "proved"),
+        ("`ps` run in order.", "parallel for i in [1, 2]:\n  " + WALK, "broken"),
+        ("`ps` run in order.", "let i = 1\nlet all = ps\nif i:\n  " + WALK.replace("ps", "all"), "held"),
+        ("`ps` run in order.", "let i = 1\nlet all = [ps[1], ps[0]]\nif i:\n  " + WALK.replace("ps", "all"), "broken"),
+        ("All `ps` get the same inputs.", "for i in [1, 2]:\n  " + WALK, "proved"),
+        ("All `ps` get the same inputs.", "parallel for i in [1, 2]:\n  parallel " + WALK, "broken"),
+        ("All `ps` get the same inputs.", "let all = ps\nfor m, i in all:\n  call m(x: i)", "broken"),
+        ("There are at most 2 rounds.", "for i in [1, 2]:\n  " + WALK, "proved"),
+        ("There are at most 2 rounds.", "parallel for i in [1, 2]:\n  repeat 2:\n    call a(x: i)", "unchecked"),
+        ("`a` runs exactly once in every round.", "repeat 2 as i:\n  " + WALK, "proved"),
+    ],
+)
+def test_loops_side_by_side(tmp_path: Path, claim: str, body: str, status: str) -> None:
+    path = pattern(tmp_path, body + "\nreturn 1", slots="a ps[]", extra=claims(claim))
+    result = play(path, {"a": Member("a"), "ps": [Member("one"), Member("two")]})
+    assert statuses(result) == [status], result.invariants
+
+
+def test_a_composite_that_asks_all_at_once_has_no_order(tmp_path: Path) -> None:
+    sentence = "`ps` run in order."
+    for script_, status in (
+        ("for (const p of s.ps) await rlm('x', {}, { use: p });", "held"),
+        ("await Promise.all(s.ps.map(p => rlm('x', {}, { use: p })));", "broken"),
+    ):
+        path = composite(tmp_path, "const s = __compositeState;\n" + script_ + "\nreturn('done');", slots="ps[]")
+        result = play(with_claims(path, sentence), {"ps": [Member("one"), Member("two")]})
+        assert statuses(result) == [status], result.invariants
