@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Literal
 
 from prose_runtime.records import dataclass
@@ -102,7 +102,9 @@ class Collector:
         self.add(Diagnostic(code, "warning", message, self.source, span, help, tuple(secondary), fix))
 
     def add(self, diagnostic: Diagnostic) -> None:
-        """Keep a diagnostic unless the same one is known for this place."""
+        """Keep a diagnostic, without blanks at the ends of its span, unless the same one is known for this place."""
+        if (tidy := self.source.trimmed(diagnostic.span)) != diagnostic.span:
+            diagnostic = replace(diagnostic, span=tidy)
         same = (diagnostic.code, diagnostic.span, diagnostic.message)
         if same not in self._known:
             self._known.add(same)

@@ -108,6 +108,19 @@ class Source:
         end = self.line_starts[line] - 1 if line < len(self.line_starts) else len(self.text)
         return Span(start, start + len(self.text[start:end].rstrip()))
 
+    def first_line(self, span: Span) -> Span:
+        """The part of a span on its first line, without trailing blanks."""
+        return Span(span.start, max(span.start, min(span.end, self.line_span(self.place(span.start).line).end)))
+
+    def trimmed(self, span: Span) -> Span:
+        """A span without the blanks at its ends; one of blanks alone stays as it is."""
+        text = self.text[span.start : span.end]
+        found = text.strip()
+        if not found or len(found) == len(text):
+            return span
+        start = span.start + len(text) - len(text.lstrip())
+        return Span(start, start + len(found))
+
     def slice(self, span: Span) -> str:
         """The file's own characters of a span, with newlines as ``\\n``."""
         return self.raw[span.start : span.end].replace("\r\n", "\n").replace("\r", "\n")

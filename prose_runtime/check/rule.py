@@ -79,8 +79,7 @@ class Facts:
 
     def first_line(self, span: Span) -> Span:
         """The part of a span on its first line, without trailing blanks."""
-        line = self.spec.source.line_span(self.line(span))
-        return Span(span.start, max(span.start, min(span.end, line.end)))
+        return self.spec.source.first_line(span)
 
     def word(self, span: Span, word: str) -> Span:
         """Where a word stands in a span, by itself if it can; the span's first line when it is not there."""

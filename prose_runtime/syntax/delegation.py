@@ -208,7 +208,7 @@ class _Program:
         if below and not (bodies or role == "entry" or _waits_for_value(tree)):
             self.out.error(
                 "indentation",
-                below[0].span,
+                self.source.first_line(below[0].span),
                 "this line is indented, but the line above it opens no block",
                 "indent it like the line above",
             )
@@ -357,7 +357,10 @@ class _Build:
                 found.append(Argument(span=result.span, name=result.id, name_span=result.span, value=result))
             elif child.tree is not None or child.kind == "data":
                 self.out.error(
-                    "input-form", child.line.span, "this is no input", "write the inputs of a call as `name: value`"
+                    "input-form",
+                    self.source.first_line(child.line.span),
+                    "this is no input",
+                    "write the inputs of a call as `name: value`",
                 )
         return found
 
@@ -445,7 +448,10 @@ class _Build:
                 child.taken = True
             elif child.tree is not None:
                 self.out.error(
-                    "choice-body", child.line.span, "only options stand below a `choice`", 'write `option "label":`'
+                    "choice-body",
+                    self.source.first_line(child.line.span),
+                    "only options stand below a `choice`",
+                    'write `option "label":`',
                 )
         if not below:
             self.out.error(

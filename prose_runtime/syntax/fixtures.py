@@ -12,6 +12,7 @@ from prose_runtime.nodes import Bullet, Expectation, Fixture, Row, Section
 from prose_runtime.records import dataclass
 from prose_runtime.syntax.entries import read_entry, says_none
 from prose_runtime.syntax.phrases import NAME, Phrase
+from prose_runtime.syntax.sections import opening_line
 from prose_runtime.syntax.slots import distinct, entries, phrase
 from prose_runtime.text import Source, Span
 
@@ -69,9 +70,8 @@ def _loose(source: Source, section: Section, out: Collector) -> dict[int, Below]
     for fence in section.fences:
         above = next((bullet for bullet in reversed(section.bullets) if bullet.span.end <= fence.span.start), None)
         if above is None or above.rows or above.bullets or above.span.start in found or not above.text.endswith(":"):
-            opening = Span(fence.span.start, source.text.find("\n", fence.span.start, fence.span.end))
             help_ = "write `- name:` above it, with nothing behind the colon, and indent the fence below"
-            out.warning("unread-bullet", opening, "this fence is the value of no bullet", help_)
+            out.warning("unread-bullet", opening_line(source, fence), "this fence is the value of no bullet", help_)
         else:
             text = source.slice(fence.content).removesuffix("\n")
             found[above.span.start] = Below(text, fence.label.lower())

@@ -408,7 +408,8 @@ class _Tree:
             self._indentation(line, "the indentation of this line fits no block above it")
 
     def _indentation(self, line: Line, message: str) -> None:
-        self.out.error("indentation", line.span, message, "indent it like the lines of the block that it belongs to")
+        place = self.out.source.first_line(line.span)
+        self.out.error("indentation", place, message, "indent it like the lines of the block that it belongs to")
 
 
 def starts_statement(text: str, position: int) -> bool:

@@ -22,7 +22,7 @@ from prose_runtime.syntax.config_values import (
 )
 from prose_runtime.syntax.entries import NO_FACTS, Entry, Facts, head_of, read_entry, read_facts, read_rest, says_none
 from prose_runtime.syntax.phrases import Phrase
-from prose_runtime.syntax.slots import distinct, entries, labelled, phrase, row_phrase
+from prose_runtime.syntax.slots import distinct, entries, labelled, phrase, row_phrase, words_of
 from prose_runtime.text import Source, Span
 
 
@@ -72,7 +72,7 @@ def _rows_of(source: Source, section: Section, out: Collector) -> Iterator[Decla
             help_line = (
                 "write - `name`: what it is, or rows `name: type -- what it is` below a bullet that ends in a colon"
             )
-            out.warning("unread-bullet", bullet.text_span, "this bullet declares no input", help_line)
+            out.warning("unread-bullet", words_of(bullet), "this bullet declares no input", help_line)
 
 
 def _introduces_rows(bullet: Bullet, entry: Entry | None) -> bool:

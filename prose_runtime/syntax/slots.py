@@ -44,6 +44,11 @@ def row_phrase(source: Source, row: Row) -> Phrase:
     return Phrase.of(source, row.span)
 
 
+def words_of(bullet: Bullet) -> Span:
+    """Where a bullet's own text stands; its sign when it has none."""
+    return bullet.text_span if bullet.text else Span(bullet.span.start, bullet.span.start + 1)
+
+
 def entries(source: Source, section: Section, out: Collector, what: str) -> Iterator[tuple[Bullet, Entry]]:
     """The bullets that declare a name. Others get a warning, unless they say that there is nothing."""
     for bullet in section.bullets:
@@ -56,7 +61,7 @@ def entries(source: Source, section: Section, out: Collector, what: str) -> Iter
         elif not says_none(bullet.text):
             out.warning(
                 "unread-bullet",
-                bullet.text_span,
+                words_of(bullet),
                 f"this bullet declares no {what}",
                 f"start it with a name: - `name`: what it is for; or write - None. when there is no {what}",
             )

@@ -86,7 +86,14 @@ class Yaml:
 
     def error(self, span: Span, message: str, help: str | None = None) -> None:  # noqa: A002
         """Report a fault of this text."""
-        self.out.error(self.code, span, message, help)
+        self.out.error(self.code, span if span.end > span.start else self._before(span.start), message, help)
+
+    def _before(self, offset: int) -> Span:
+        """What stands before a value that is left empty, such as its key."""
+        text = self.source.text[self.where.start : offset].rstrip()
+        found = re.search(r"[^\s:]*:?\Z", text[-200:])
+        end = self.where.start + len(text)
+        return Span(end - len(found[0]) if found else end, end)
 
     def span(self, node: yaml.Node) -> Span:
         """The characters of a node, without what follows it."""
@@ -132,7 +139,8 @@ class Yaml:
 
     def _spot(self, index: int) -> Span:
         last = len(self._content.rstrip()) - 1
-        start = self.where.start + max(0, min(index, last))
+        index = len(self._content[: max(0, min(index, last)) + 1].rstrip()) - 1
+        start = self.where.start + max(0, index)
         return Span(start, min(start + 1, self.where.end))
 
     def _index(self, fault: yaml.MarkedYAMLError) -> int:

@@ -153,3 +153,28 @@ def test_no_range_goes_beyond_its_line(found: list[Diagnostic]) -> None:
 def test_shapes_are_for_faults_that_name_nothing(found: list[Diagnostic]) -> None:
     needed = {d.code for d in found if not named(d)}
     assert SHAPES.keys() | WIDER.keys() <= needed
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "code", "marked"),
+    [
+        ("- `a`", "*", "unread-bullet", "*"),
+        ("return call a", "let x = 1\n   return {\n     b: x\n   }", "indentation", "return {"),
+        (
+            "- `a`",
+            "- `a`\n\n### Patterns\n\n```yaml\n- name: x\n  pattern: fan-out\n  with:\n    b:\n```",
+            "pattern-instance",
+            "b:",
+        ),
+        ("kind: pattern", "kind: pattern\nnote: * x", "bad-frontmatter", "*"),
+        ("```prose\nreturn call a\n", "  ```prose\n", "empty-delegation", "```prose"),
+    ],
+)
+def test_ranges_where_little_is_written(before: str, after: str, code: str, marked: str, tmp_path: Path) -> None:
+    text = (
+        "---\nname: page\nkind: pattern\n---\n\n### Slots\n\n- `a`\n\n### Delegation\n\n```prose\nreturn call a\n```\n"
+    )
+    path = tmp_path / "page.prose.md"
+    path.write_text(text.replace(before, after, 1), encoding="utf-8")
+    marks = [d.source.slice(d.span) for d in check_paths([path]).diagnostics if d.code == code]
+    assert marks[:1] == [marked]
