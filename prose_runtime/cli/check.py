@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -82,6 +83,8 @@ def _check(
     checked = check_all(paths, jobs, more) if text is None else check_text(paths[0], text, more)
     wanted = [diagnostic for diagnostic in checked.diagnostics if defaults.wants(diagnostic)]
     checked.diagnostics = [strictly([d])[0] if defaults.strict(d) else d for d in wanted]
+    if not checked.files and not checked.unreadable:
+        click.echo(nothing_in(paths), err=True)
     report = _report(checked, defaults.of(paths[0]).format or "text")
     if report:
         click.echo(report)
@@ -99,6 +102,11 @@ def _questions(verbose: bool, max_calls: int | None) -> Iterator[Question]:
         from prose_runtime.check.bounds_limit import beyond
 
         yield partial(beyond, limit=max_calls)
+
+
+def nothing_in(paths: list[Path]) -> str:
+    """What to say when folders hold no spec."""
+    return f"warning: no specs in {', '.join(map(str, paths))} (*.prose.md, and *.md with a kind of ours)"
 
 
 def _repair(paths: list[Path], defaults: Defaults, *, show: bool) -> int:
@@ -162,15 +170,26 @@ def _colour() -> bool:
 @click.argument("code", required=False)
 @click.option("--all", "everything", is_flag=True, help="Explain every code.")
 def explain(code: str | None, everything: bool) -> int:
-    """Explain what a code of `prose check` means: what is wrong, why it matters, what to write instead."""
+    """Explain what a code of `prose check` means: what is wrong, why it matters, what to write instead.
+
+    CODE may be pasted with what stands around it, as in `error[undefined-name]`. The first words of several codes, such
+    as `unused`, list these.
+    """
     from prose_runtime.check.rules import EVERY_RULE
     from prose_runtime.cli.check_settings import close
 
     if (code is None) != everything:
         raise UsageError("give one CODE, or --all", help="write `prose explain CODE`; the code stands in the brackets")
+    code = re.sub(r"^\w*\[|\]$", "", code or "").lower().replace("_", "-")
     shown = [rule for rule in EVERY_RULE if everything or rule.code == code]
+    if not shown and (
+        several := [rule for rule in EVERY_RULE if code and rule.code.startswith(code.rstrip("-") + "-")]
+    ):
+        width = max(len(rule.code) for rule in several)
+        click.echo("\n".join(f"{rule.code:{width}}  {rule.title}" for rule in several))
+        return 0
     if not shown:
-        raise UsageError(f"there is no code `{code}`", help=close(code or ""))
+        raise UsageError(f"there is no code `{code}`", help=close(code))
     click.echo("\n".join(_page(rule.code, rule.severity, rule.page or "") for rule in shown).rstrip())
     return 0
 

@@ -13,7 +13,7 @@ from prose_runtime.errors import UsageError
 from prose_runtime.records import dataclass
 from prose_runtime.resources import find_config
 
-_KEY = re.compile(r"^[\"']?check\b", re.MULTILINE)
+_KEY = re.compile(r"(?P<quote>[\"']?)(?P<key>[\w-]+)(?P=quote)[ \t]*:(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,13 @@ class Settings:
     format: str | None = None
 
     def wants(self, code: str) -> bool:
-        """Whether a code is reported."""
-        return (not self.select or code.startswith(self.select)) and not (self.ignore and code.startswith(self.ignore))
+        """Whether a code is reported: the longest beginning of it decides, and of equals the one to leave out."""
+        chosen, left_out = _longest(self.select, code), _longest(self.ignore, code)
+        return chosen > left_out if self.select else left_out == 0
+
+
+def _longest(beginnings: tuple[str, ...], code: str) -> int:
+    return max((len(beginning) for beginning in beginnings if code.startswith(beginning)), default=0)
 
 
 @dataclass(slots=True)
@@ -57,16 +62,16 @@ class Defaults:
         given = self.given
         return Settings(
             given.select or below.select,
-            given.ignore + below.ignore,
+            given.ignore + (() if given.select else below.ignore),
             given.strict or below.strict,
             given.format or below.format,
         )
 
 
 def _read(path: Path) -> Settings:
-    """The ``check`` key of a prose.yml; files without one are not read any further, which takes its time."""
+    """The ``check`` key of a prose.yml; files that plainly have none are not read any further, which takes its time."""
     try:
-        if not _KEY.search(path.read_text(encoding="utf-8-sig", errors="replace")):
+        if _says_nothing(path.read_text(encoding="utf-8-sig", errors="replace")):
             return Settings()
     except OSError:
         return Settings()
@@ -76,6 +81,14 @@ def _read(path: Path) -> Settings:
     select = codes(found.select, f"{path}: check.select")
     ignore = codes(found.ignore, f"{path}: check.ignore")
     return Settings(select, ignore, found.strict, found.format)
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether each line of a prose.yml is a key other than ``check`` and nothing like it, or stands below one."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    keys = [_KEY.match(line) for line in lines if line[0] not in " \t"]
+    others = all(key is not None and not did_you_mean(key["key"], ["check"]) for key in keys)
+    return not lines or (lines[0][0] not in " \t" and others)
 
 
 def codes(words: Iterable[str], where: str) -> tuple[str, ...]:

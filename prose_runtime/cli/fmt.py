@@ -37,9 +37,13 @@ def fmt(*, paths: tuple[str, ...], check: bool, diff: bool, stdin_filename: str)
         if len(paths) > 1:
             raise UsageError("`-` stands alone: stdin goes to stdout", help="format the files with a second command")
         return _filter(stdin_filename, check, diff)
+    from prose_runtime.cli.check import nothing_in
+
     run = _Run(check, diff)
     for path in run.files([Path(path) for path in paths]):
         run.file(path)
+    if not (run.changed or run.unchanged or run.failed or run.unreadable):
+        click.echo(nothing_in([Path(path) for path in paths]), err=True)
     run.summary()
     return run.exit_code
 

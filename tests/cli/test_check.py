@@ -114,6 +114,14 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain"]) == 2
 
 
+def test_explain_takes_what_stands_around_a_code_and_lists_families(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "error[undefined-name]"]) == 0
+    assert capsys.readouterr().out.startswith("undefined-name (error)")
+    assert main(["explain", "unused"]) == 0
+    assert "unused-slot" in capsys.readouterr().out
+    assert main(["explain", "unus"]) == 2
+
+
 def test_explain_all_has_a_page_for_every_code(capsys: pytest.CaptureFixture[str]) -> None:
     from prose_runtime.check.rules import CODES
 
@@ -206,6 +214,36 @@ def test_prose_yml_sets_the_defaults(folder: Path, capsys: pytest.CaptureFixture
     (folder / "prose.yml").write_text("check: {select: [unusd-slot]}\n", encoding="utf-8")
     assert main(["check", "bad.prose.md"]) == 2
     assert "check.select: there is no code `unusd-slot`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text", ["{check: {strict: true}}\n", "  check: {strict: true}\n", "'check':\n  strict: true\n"]
+)
+def test_the_key_is_found_however_it_is_written(text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "prose.yml").write_text(text, encoding="utf-8")
+    assert main(["check", "bad.prose.md", "--select", "unused"]) == 1
+    (folder / "prose.yml").write_text(text.replace("check", "chekc"), encoding="utf-8")
+    assert main(["check", "bad.prose.md"]) == 2
+    assert "did you mean `check`?" in capsys.readouterr().err
+
+
+def test_the_longer_beginning_decides_and_the_command_line_selects_anew(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "bad.prose.md", "--format", "json", "--select", "unused-slot", "--ignore", "unused"]) == 0
+    assert codes(capsys) == ["unused-slot"]
+    main(["check", "bad.prose.md", "--format", "json", "--select", "un", "--ignore", "unused,undefined-name"])
+    assert codes(capsys) == ["unknown-target"]
+    (folder / "prose.yml").write_text("check: {ignore: [unused]}\n", encoding="utf-8")
+    assert main(["check", "bad.prose.md", "--format", "json", "--select", "unused-slot"]) == 0
+    assert codes(capsys) == ["unused-slot"]
+
+
+def test_folders_without_specs_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "empty").mkdir()
+    for command in ("check", "fmt"):
+        assert main([command, "empty"]) == 0
+        assert "no specs in empty" in capsys.readouterr().err
 
 
 def test_a_prose_yml_without_the_key_is_none_of_its_business(folder: Path) -> None:
