@@ -50,9 +50,10 @@ def write_later(kind: type, name: str, write: Callable[[type], Any]) -> None:
     setattr(kind, name, first)
 
 
-def init_of(kind: type) -> Any:
+def init_of(kind: Any) -> Any:
     """An ``__init__`` that takes the fields and fills the slots."""
     known: dict[str, Any] = {"missing": MISSING}
+    frozen = kind.__setattr__ is refuse_to_set
     given: list[str] = []
     named: list[str] = []
     lines = []
@@ -67,7 +68,7 @@ def init_of(kind: type) -> Any:
         if each.init:
             (named if each.kw_only else given).append(name if required else f"{name}=default_{name}")
         if each.init or not required:
-            lines.append(f"set_{name}(self, {value})")
+            lines.append(f"set_{name}(self, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(kind, "__post_init__"):
         lines.append("self.__post_init__()")
     return _function("__init__", [*given, *(["*", *named] if named else [])], lines, known)

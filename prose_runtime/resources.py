@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 CONFIG_NAME = "prose.yml"
@@ -12,6 +13,7 @@ CONFIG_NAME = "prose.yml"
 _PACKAGE = Path(__file__).resolve().parent
 
 
+@cache
 def resource(folder: str) -> Path:
     """The folder ``grammar`` or ``patterns``: inside an installed package, else beside it in the checkout.
 

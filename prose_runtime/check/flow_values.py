@@ -281,18 +281,18 @@ class State:
         self._flag(EARLIER, None)
 
     def _flag(self, flag: int, roles: frozenset[str] | None) -> None:
+        def due(label: Label) -> bool:
+            kind, name, flags = label
+            return kind == "output" and not flags & flag and (roles is None or name in roles)
+
+        done: dict[int, Labels] = {}
+
         def on(labels: Labels) -> Labels:
-            for label in labels:
-                if label[0] == "output" and not label[2] & flag and (roles is None or label[1] in roles):
-                    break
-            else:
-                return labels
-            return {
-                Label(kind, name, flags | flag)
-                if kind == "output" and (roles is None or name in roles)
-                else Label(kind, name, flags): trace
-                for (kind, name, flags), trace in labels.items()
-            }
+            """Many values share what they were made of."""
+            if id(labels) not in done:
+                flagged = {label: Label(label[0], label[1], label[2] | flag) for label in labels if due(label)}
+                done[id(labels)] = {flagged.get(label, label): t for label, t in labels.items()} if flagged else labels
+            return done[id(labels)]
 
         def change(value: Val) -> Val:
             data, control = on(value.data), on(value.control)

@@ -7,7 +7,7 @@ reads; the step in between knows no names, so that it is done once for all specs
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from functools import cache, lru_cache
 
@@ -51,9 +51,9 @@ def marked(sentence: str, vocabulary: Vocabulary, *, bare_values: bool = False) 
     found = Marked()
     text = _TICKED.sub(lambda match: _ticked(match[1].strip(), vocabulary, found), sentence)
     text = _pattern_named(text, vocabulary)
-    text = _bare(text, {form: role for role in vocabulary.roles for form in _forms(role)}, "@", found)
+    text = _bare(text, _wordings(vocabulary.roles), "@", found)
     if bare_values:
-        text = _bare(text, {name.lower(): name for name in vocabulary.values}, "#", found)
+        text = _bare(text, _wordings(vocabulary.values), "#", found)
     found.text = text
     return found
 
@@ -104,6 +104,26 @@ def _forms(role: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((role.lower(), word, other)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Wordings:
+    """How names stand in running text, and the most words of those that begin with a word."""
+
+    names: Mapping[str, str]
+    lengths: Mapping[str, int]
+
+
+@lru_cache(maxsize=64)
+def _wordings(names: tuple[str, ...] | frozenset[str]) -> _Wordings:
+    """Roles come as a tuple and have several wordings, other names as a set and have one."""
+    roles = isinstance(names, tuple)
+    known = {form: name for name in names for form in (_forms(name) if roles else (name.lower(),))}
+    lengths: dict[str, int] = {}
+    for form in known:
+        words = form.split(" ")
+        lengths[words[0]] = max(lengths.get(words[0], 0), len(words))
+    return _Wordings(known, lengths)
+
+
 def _singular(word: str) -> str:
     if word.endswith("ies"):
         return word[:-3] + "y"
@@ -119,23 +139,26 @@ _FIXED = re.compile(
 """Wordings in which a word is no name, whatever the spec calls its roles."""
 
 
-def _bare(text: str, known: dict[str, str], sign: str, found: Marked) -> str:
+def _bare(text: str, known: _Wordings, sign: str, found: Marked) -> str:
     """Put marks for names without backticks; the longest one wins where several words make a name."""
-    longest = max((form.count(" ") + 1 for form in known), default=0)
     words = list(_WORD.finditer(text))
-    kept = [match.span() for match in _FIXED.finditer(text)]
+    kept: list[tuple[int, int]] | None = None
     parts, end, number = [], 0, 0
     while number < len(words):
         step = 1
-        for length in range(min(longest, len(words) - number), 0, -1):
-            start, stop = words[number].start(), words[number + length - 1].end()
-            name = known.get(" ".join(text[start:stop].lower().split()))
-            if name is not None and not any(first <= start < last for first, last in kept):
+        start = words[number].start()
+        for length in range(min(known.lengths.get(words[number][0].lower(), 0), len(words) - number), 0, -1):
+            stop = words[number + length - 1].end()
+            name = known.names.get(" ".join(text[start:stop].lower().split()))
+            if name is None:
+                continue
+            kept = [match.span() for match in _FIXED.finditer(text)] if kept is None else kept
+            if not any(first <= start < last for first, last in kept):
                 parts += [text[end:start], found.mark(sign, name)]
                 end, step = stop, length
                 break
         number += step
-    return "".join((*parts, text[end:]))
+    return "".join((*parts, text[end:])) if parts else text
 
 
 # wording

@@ -36,6 +36,8 @@ def _mentions(facts: Facts) -> set[str] | None:
 
 def _meant(used: set[str], facts: Facts) -> set[str]:
     """Names that a misspelt one stands for: one fault shall not bring forth others."""
+    if used.issuperset(facts.scopes.start.keys() - {"config"}):
+        return set()
     wrong = {missing.name for missing in facts.resolution.unresolved}
     wrong |= {name for name in used if name not in facts.scopes.start and not facts.scopes.bound_anywhere(name)}
     return {close for name in wrong for close in get_close_matches(name, facts.scopes.start)}

@@ -58,17 +58,19 @@ class RealPaths:
     """Where files really are, links followed: asked for many files, it looks at each folder once."""
 
     def __init__(self) -> None:
-        self._folders: dict[Path, Path] = {}
+        self._folders: dict[str, Path] = {}
 
     def __call__(self, path: Path) -> Path:
         """The absolute path of a file without links; of one that is missing, as far as there is any."""
         whole = path.absolute()
-        if whole.is_symlink() or whole.name == "..":
+        name = whole.name
+        if name == ".." or os.path.islink(whole):  # noqa: PTH114
             return whole.resolve()
-        folder = self._folders.get(whole.parent)
+        parent = os.path.dirname(whole)  # noqa: PTH120
+        folder = self._folders.get(parent)
         if folder is None:
-            folder = self._folders[whole.parent] = whole.parent.resolve()
-        return folder / whole.name
+            folder = self._folders[parent] = whole.parent.resolve()
+        return folder / name
 
 
 @dataclass(eq=False)
@@ -316,7 +318,8 @@ def _folder(path: Path) -> Path:
 
 def _listed(folder: Path) -> list[Path]:
     try:
-        return sorted(path for path in folder.iterdir() if path.suffix in (".md", OLDEST_SUFFIX) and _is_file(path))
+        names = sorted(name for name in os.listdir(folder) if name.endswith((".md", OLDEST_SUFFIX)))  # noqa: PTH208
+        return [path for name in names if _is_file(path := folder / name)]
     except OSError:
         return []
 

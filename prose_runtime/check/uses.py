@@ -51,15 +51,16 @@ class Use:
     level: int = ASKED
     hint: Mapping[str, object] | None = None
     readers: frozenset[Node] = frozenset()
-    depth: int = field(default=0, init=False, compare=False)
-    size: int = field(default=0, init=False, compare=False)
+    depth: int = field(default=1, init=False, compare=False)
+    size: int = field(default=1, init=False, compare=False)
     firm: bool = field(default=False, init=False, compare=False)
 
     def __post_init__(self) -> None:
-        below = [*self.fields.values(), *([self.items] if self.items else [])]
-        object.__setattr__(self, "depth", 1 + max((use.depth for use in below), default=0))
-        object.__setattr__(self, "size", 1 + sum(use.size for use in below))
-        object.__setattr__(self, "firm", bool(self.must) or any(use.firm for use in below))
+        if self.fields or self.items:
+            below = [*self.fields.values(), *([self.items] if self.items else [])]
+            object.__setattr__(self, "depth", 1 + max([use.depth for use in below]))
+            object.__setattr__(self, "size", 1 + sum([use.size for use in below]))
+            object.__setattr__(self, "firm", bool(self.must) or any(use.firm for use in below))
 
 
 NOTHING = Use()
@@ -77,7 +78,7 @@ def read(name: str, use: Use, level: int, reader: Node | None = None) -> Use:
     """
     use = _bounded(use)
     readers = frozenset({reader} if reader else ())
-    tested = replace(use, level=level, readers=readers)
+    tested = Use(use.fields, use.must, use.items, use.number, use.whole, use.keyed, level, use.hint, readers)
     needed = level == READ or bool(use.number or use.whole or use.fields or use.items or use.keyed)
     return Use(fields={name: tested}, must=frozenset({name} if needed and level > ASKED else ()))
 

@@ -47,8 +47,14 @@ class Node:
         found: list[Node] = []
         for name in _holding_nodes(kind) if names is None else names:
             value = getattr(self, name)
-            if value is not None:
-                _gather(value, found)
+            if isinstance(value, Node):
+                found.append(value)
+            elif value and type(value) is tuple:
+                for entry in value:
+                    if isinstance(entry, Node):
+                        found.append(entry)
+                    else:
+                        _gather(entry, found)
         return found
 
     def walk(self) -> Iterator[Node]:
@@ -104,7 +110,7 @@ def _holding_nodes(kind: type[Any]) -> tuple[str, ...]:
 def _gather(value: Any, found: list[Node]) -> None:
     if isinstance(value, Node):
         found.append(value)
-    elif isinstance(value, tuple) and not isinstance(value, Span):
+    elif type(value) is tuple:
         for entry in value:
             _gather(entry, found)
 

@@ -101,6 +101,16 @@ def span_of(tree: Tree[Any] | Token) -> Span:
     return Span(tree.start, tree.end)
 
 
+class _Methods(dict[str, str]):
+    """The method that builds a rule of the grammar."""
+
+    def __missing__(self, rule: str) -> str:
+        return self.setdefault(rule, f"_on_{rule.rstrip('_')}")
+
+
+_METHODS = _Methods()
+
+
 class ExpressionBuilder:
     """Builds nodes from the leaves upwards, without recursion, by one method for each rule of the grammar.
 
@@ -118,8 +128,8 @@ class ExpressionBuilder:
         """What a parse tree means. A call that is ``owner`` gets the inputs ``below`` besides its own."""
         built: dict[int, Any] = {}
         for part in tree.parts:
-            kids = [built[id(kid)] if hasattr(kid, "data") else kid for kid in part.children]
-            built[id(part)] = getattr(self, f"_on_{part.data.rstrip('_')}")(part, kids)
+            kids = [built.get(id(kid), kid) for kid in part.children]
+            built[id(part)] = getattr(self, _METHODS[part.data])(part, kids)
         return built[id(tree)]
 
     # values

@@ -45,7 +45,7 @@ def parse(source: Source, span: Span, start: Start) -> Tree[Token] | Failure:
     terminals = _terminals()
     lexer = Lexer(terminals, source.text, span.start, span.end)
     try:
-        return _Reading(terminals.tables, start).tree(lexer)
+        return _Reading(terminals, start).tree(lexer)
     except NoToken as stopped:
         return Failure(stopped.position)
 
@@ -59,9 +59,11 @@ def _terminals() -> Terminals:
 class _Reading:
     """Walks along the tables: what was read lies on stacks until a rule is complete."""
 
-    def __init__(self, of: tables.Tables, start: Start):
+    def __init__(self, terminals: Terminals, start: Start):
+        of = terminals.tables
         self.states = of.states
         self.rules = of.rules
+        self.ways = terminals.ways
         self.stack = [of.starts[start]]
         self.end_state = of.ends[start]
         self.values: list[Any] = []
@@ -95,8 +97,27 @@ class _Reading:
             rule = self.rules[-1 - follows]
             if rule.size > 1 or not rule.through:
                 self._build(rule)
-            del stack[-rule.size :]
-            stack.append(states[stack[-1]][rule.origin])
+                del stack[-rule.size :]
+                stack.append(states[stack[-1]][rule.origin])
+            else:
+                stack[-1] = self._through(stack[-2], stack[-1], symbol)
+
+    def _through(self, below: int, state: int, symbol: str) -> int:
+        """The state above ``below`` when all rules are complete that hand a single part through.
+
+        An operand becomes a product, a sum, a comparison and so on up to an expression; such a way is walked once.
+        """
+        way = (below, state, symbol)
+        found = self.ways.get(way)
+        if found is None:
+            found = state
+            while (follows := self.states[found].get(symbol)) is not None and follows < 0:
+                rule = self.rules[-1 - follows]
+                if rule.size > 1 or not rule.through:
+                    break
+                found = self.states[below][rule.origin]
+            self.ways[way] = found
+        return found
 
     def _build(self, rule: tables.Rule) -> None:
         """Put the tree of a rule in the place of its parts."""

@@ -45,11 +45,15 @@ class NoToken(Exception):
 
 
 class Terminals:
-    """The terminals of the grammar, compiled when they are first tried."""
+    """The terminals of the grammar, compiled when they are first tried.
+
+    ``ways`` is what reading with them has found out, see ``grammar``.
+    """
 
     def __init__(self, tables: Tables):
         self.tables = tables
         self.blank: Matcher = re.compile(f"(?:{tables.blank})+").match
+        self.ways: dict[tuple[int, int, str], int] = {}
         self._compiled: dict[str, Matcher] = {}
         self._patterns = {terminal.name: terminal.pattern for terminal in tables.terminals}
         self._tried: list[dict[str, list[tuple[str, Matcher]]]] = [{} for _ in tables.states]

@@ -22,7 +22,8 @@ _SPECIAL = re.compile(r"[()\[\]{}\"'`,;]")
 class Phrase(NamedTuple):
     """Text on one line, folded from the file's lines, that can tell the exact place of each of its characters.
 
-    ``marks`` pairs an index into ``text`` with the offset of that character in the file, one pair a source line.
+    ``marks`` pairs an index into ``text`` with the offset of that character in the file, one pair a source line; the
+    first index is 0.
     """
 
     text: str
@@ -33,7 +34,8 @@ class Phrase(NamedTuple):
         """The text of a span, with line ends and the blanks around them folded into one blank."""
         raw = source.text[span.start : span.end]
         if "\n" not in raw:
-            return cls(raw, ((0, span.start),)).part(0)
+            piece = raw.strip()
+            return cls(piece, ((0, span.start + len(raw) - len(raw.lstrip())),))
         pieces: list[str] = []
         marks = [(0, span.start)]
         at = length = 0
@@ -56,20 +58,25 @@ class Phrase(NamedTuple):
     @property
     def span(self) -> Span:
         """The characters of the file from the first to the last."""
-        start = self.offset(0)
-        return Span(start, self.offset(len(self.text) - 1) + 1 if self.text else start)
+        text, marks = self
+        start = marks[0][1]
+        if len(marks) == 1:
+            return Span(start, start + len(text))
+        return Span(start, self.offset(len(text) - 1) + 1)
 
     def part(self, start: int, end: int | None = None) -> Phrase:
         """A part without the blanks around it."""
-        piece = self.text[start:end]
-        start += len(piece) - len(piece.lstrip())
-        piece = piece.strip()
+        text, marks = self
+        given = text[start:end]
+        piece = given.strip()
+        if piece != given:
+            start += len(given) - len(given.lstrip())
+        if len(marks) == 1:
+            return Phrase(piece, ((0, marks[0][1] + start),))
         first = (0, self.offset(start))
-        if len(self.marks) == 1:
-            return Phrase(piece, (first,))
-        later = bisect_right(self.marks, start, key=_index)
-        end = bisect_right(self.marks, start + len(piece) - 1, key=_index)
-        return Phrase(piece, (first, *((at - start, offset) for at, offset in self.marks[later:end])))
+        later = bisect_right(marks, start, key=_index)
+        end = bisect_right(marks, start + len(piece) - 1, key=_index)
+        return Phrase(piece, (first, *((at - start, offset) for at, offset in marks[later:end])))
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Match at the start."""
