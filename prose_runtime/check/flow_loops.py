@@ -102,7 +102,7 @@ class Walk(Statements):
                 back.next_pass()
             value = joined(value, last)
             again = join_states([head, back])
-            if again.key() == head.key():
+            if again.is_like(head):
                 break
             head = again
         if not _always_once(node):

@@ -308,18 +308,32 @@ class State:
             known = self.cells.get(place)
             self.cells[place] = cell if known is None else joined_cells(known, cell)
 
-    def key(self) -> tuple[object, ...]:
-        """What tells whether a state is the same as another: everything but the ways of the labels."""
-        names = {name: _key(value) for name, value in self.names.items()}
-        cells = {
-            place: ({name: _key(value) for name, value in cell.fields.items()}, _key(cell.items))
-            for place, cell in self.cells.items()
-        }
-        return names, cells, frozenset(self.control), self.facts, self.held
+    def is_like(self, other: State) -> bool:
+        """Whether two states are the same in everything but the ways of the labels."""
+        return (
+            self.control.keys() == other.control.keys()
+            and self.facts == other.facts
+            and self.held == other.held
+            and _alike(self.names, other.names)
+            and self.cells.keys() == other.cells.keys()
+            and all(
+                cell is other.cells[place]
+                or (_alike(cell.fields, other.cells[place].fields) and _is_alike(cell.items, other.cells[place].items))
+                for place, cell in self.cells.items()
+            )
+        )
 
 
-def _key(value: Val) -> tuple[object, ...]:
-    return value.data.keys(), value.control.keys(), value.places
+def _alike(values: Mapping[str, Val], others: Mapping[str, Val]) -> bool:
+    return values.keys() == others.keys() and all(_is_alike(value, others[name]) for name, value in values.items())
+
+
+def _is_alike(value: Val, other: Val) -> bool:
+    return value is other or (
+        value.data.keys() == other.data.keys()
+        and value.control.keys() == other.control.keys()
+        and value.places == other.places
+    )
 
 
 def join_states(states: Iterable[State]) -> State:
