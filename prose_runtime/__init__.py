@@ -9,11 +9,11 @@ print(result.value)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Coroutine, Mapping
+from functools import lru_cache, wraps
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 if TYPE_CHECKING:
     from prose_runtime.check.project import Project
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from prose_runtime.runtime.result import Result
 
 __all__ = ["arun", "check", "load", "run"]
+
+_Given = ParamSpec("_Given")
 
 # The first import of a subpackage binds its name here; from now on `check` is the function below.
 import_module(f"{__name__}.check")
@@ -54,7 +56,7 @@ def check(*paths: str | Path) -> list[Diagnostic]:
     """
     from prose_runtime.check.checker import check_paths
 
-    checked = check_paths(map(Path, paths))
+    checked = check_paths(map(_path, paths))
     if checked.unreadable:
         raise checked.unreadable[0]
     return checked.diagnostics
@@ -67,11 +69,11 @@ async def arun(
     bind: Mapping[str, Any] | None = None,
     config: Mapping[str, Any] | None = None,
     on_event: Callable[[Event], object] | None = None,
-    record: RunRecord | None = None,
+    record: RunRecord | str | bool | None = None,
     limits: Mapping[str, Any] | None = None,
-    people: People | None = None,
+    people: People | Mapping[str, Any] | None = None,
 ) -> Result:
-    """Run a spec and return its result.
+    """Run a spec and return its result; ``run`` is the same without ``await``, where no event loop is running.
 
     Args:
         spec: What ``load`` gave, which runs as it was then, a file, or the bare name of a library pattern.
@@ -79,33 +81,49 @@ async def arun(
         bind: For each slot an async function or service, a word as on the command line, or a list of these.
         config: JSON values by config name.
         on_event: Called with each event as it happens.
+        record: True to keep the run in ``.prose/`` of the working directory, as ``prose run`` does; the name of a run
+            there, its beginning, or ``last``, to go on with it: inputs and words that are not given are as they were
+            then; or an open record of ``prose_runtime.journal.Journal``. None keeps nothing.
         limits: Bounds by their names under ``limits`` in prose.yml, such as ``max_calls``; before those there.
-        people: Slots that people take over, personas, the language and background of all roles.
-        record: An open record of ``prose_runtime.journal.Journal``, to make the run durable.
+            None is no bound.
+        people: Slots that people take over (``join``), ``personas``, the ``language`` and background (``context``) of
+            all roles.
 
     Raises:
         CheckFailed: The spec has errors.
-        UsageError: Inputs, config or bindings are wrong.
-        ProseError: The run ended without a result; its class says why.
+        UsageError: An argument is wrong: nothing was run.
+        ProseError: The run ended without a result; its class says why. ``Paused``: a person has to answer first.
     """
-    from prose_runtime.runtime.people import People
-    from prose_runtime.runtime.session import RunRequest, execute, prepare
+    from prose_runtime.runtime.asked import Asked, carried_out
 
-    path, project = (_located(spec), None) if isinstance(spec, str | Path) else (spec.source.path, _project(spec))
-    given = dict(inputs or {}), dict(config or {}), dict(bind or {})
-    request = RunRequest(path, *given, limits=dict(limits or {}), project=project, people=people or People())
-    listeners = [] if on_event is None else [lambda event: (on_event(event), None)[1]]
-    result = await execute(prepare(request), journal=record, listeners=listeners)
+    path, project = _spec(spec)
+    asked = Asked(path, project, inputs, config, bind, limits, people)
+    result = await carried_out(asked, record, on_event)
     if result.error is not None:
         raise result.error
     return result
 
 
-def run(spec: Spec | str | Path, inputs: Mapping[str, Any] | None = None, **options: Any) -> Result:
-    """As ``arun``, for callers without an event loop."""
-    import asyncio
+def _outside(function: Callable[_Given, Coroutine[Any, Any, Result]]) -> Callable[_Given, Result]:
+    """The same for callers without an event loop."""
 
-    return asyncio.run(arun(spec, inputs, **options))
+    @wraps(function)
+    def call(*args: _Given.args, **options: _Given.kwargs) -> Result:
+        import asyncio
+
+        from prose_runtime.errors import UsageError
+
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(function(*args, **options))
+        raise UsageError("an event loop is running here already", help="write `await prose_runtime.arun(...)`")
+
+    return call
+
+
+run = _outside(arun)
+run.__name__ = run.__qualname__ = "run"
 
 
 @lru_cache(maxsize=32)
@@ -118,11 +136,24 @@ def _project(spec: Spec) -> Project:
     return project
 
 
-def _located(path: str | Path) -> Path:
-    """A path as it is; the bare name of a library pattern as its file."""
-    path = Path(path)
-    if path.exists() or path.suffix or len(path.parts) > 1:
-        return path
-    from prose_runtime.check.project import Project
+def _spec(given: Any) -> tuple[Path | str, Project | None]:
+    """The file of a spec, and the project of one that was loaded."""
+    from prose_runtime.nodes import Spec
 
-    return Project.around(Path.cwd()).find(str(path), Path.cwd()) or path
+    return (given.source.path, _project(given)) if isinstance(given, Spec) else (_located(given), None)
+
+
+def _located(path: Any) -> Path:
+    """The file that a path or the bare name of a pattern means. Raises UsageError."""
+    from prose_runtime.check.locate import found
+
+    return found(str(_path(path)), Path.cwd())
+
+
+def _path(given: Any) -> Path:
+    if isinstance(given, str | Path):
+        return Path(given)
+    from prose_runtime.errors import UsageError
+
+    kind = type(given).__name__
+    raise UsageError(f"a spec is named by a path or by the name of a pattern, not by a value of type {kind}")

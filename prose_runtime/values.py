@@ -47,6 +47,23 @@ def truthy(value: Value) -> bool:
     return isinstance(value, ServiceRef | ErrorValue) or bool(value)
 
 
+def strange(value: Any) -> str | None:
+    """What of something that a Python program gave is no value, in a word or two; None where all of it is one.
+
+    Values are JSON, references and errors. NaN is none, and keys are texts.
+    """
+    if value is None or isinstance(value, str | int | ServiceRef | ErrorValue):
+        return None
+    if isinstance(value, float):
+        return None if math.isfinite(value) else str(value)
+    if isinstance(value, list | tuple):
+        return next((found for entry in value if (found := strange(entry))), None)
+    if not isinstance(value, dict):
+        return f"a {type(value).__name__}"
+    key = next((key for key in value if not isinstance(key, str)), None)
+    return strange(list(value.values())) if key is None else f"the key {key!r}"
+
+
 def to_json(value: Value) -> Any:
     """The plain JSON form: references as binding names, errors as objects."""
     if type(value) in _FLAT:

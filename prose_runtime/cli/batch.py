@@ -60,8 +60,8 @@ def batch(words: tuple[str, ...]) -> int:
 
 def _batch(asked: dict[str, Any], said: options.Words) -> int:
     from prose_runtime.check.checker import check_path
+    from prose_runtime.check.locate import found
     from prose_runtime.check.project import Project
-    from prose_runtime.cli.run import found
 
     spec = found(asked["spec"], Path(asked["base"]))
     project = Project.around(spec)

@@ -57,7 +57,7 @@ def _rendered(recorded: Recorded, form: str) -> str:
 
 
 def _spec_file(recorded: Recorded, base: Path) -> str | None:
-    from prose_runtime.cli.run import locate
+    from prose_runtime.check.locate import locate
 
     found = locate(recorded.request["spec"], base) if isinstance(recorded.request.get("spec"), str) else None
     return None if found is None else str(found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,8 +15,7 @@ from prose_runtime.cli import options
 from prose_runtime.cli.cassettes import NAMES as CASSETTES
 from prose_runtime.cli.cassettes import tape_words
 from prose_runtime.cli.limits import raised
-from prose_runtime.diagnostics import did_you_mean
-from prose_runtime.errors import CheckFailed, Paused, ProseError, RecordError, UnreadableFile, UsageError
+from prose_runtime.errors import CheckFailed, Paused, ProseError, RecordError, UsageError
 from prose_runtime.journal import Journal, RunRecord
 
 if TYPE_CHECKING:
@@ -70,6 +68,8 @@ def with_spec(
     words: tuple[str, ...], use: Callable[[dict[str, Any], options.Words], int], verb: options.Verb = options.RUN
 ) -> int:
     """Read the words behind a command that takes a spec, and use what they ask for; returns the exit code."""
+    from prose_runtime.check.locate import locate
+
     base = Path.cwd()
     at = options.spec_word(words, lambda word: locate(word, base) is not None)
     if at is None:
@@ -90,64 +90,20 @@ def _help_without_spec(words: Sequence[str], verb: options.Verb) -> int:
     if words and not options.has_flag(words, "--help", "-h"):
         written = f"write `prose {verb.name} SPEC`, where SPEC is a file or a library pattern"
         raise UsageError("no SPEC is given", help=written)
+    from prose_runtime.check.project import library_names
+
     click.echo(options.general_help(library_names(), verb), err=not words)
     return 0 if words else 2
 
 
 def _said(spec: str, rest: list[str], base: Path, verb: options.Verb) -> options.Words | str:
     from prose_runtime.check.checker import check_path
+    from prose_runtime.check.locate import found
 
     analysis = check_path(found(spec, base))
     if not options.has_flag(rest, "--help", "-h") and any(d.severity == "error" for d in analysis.diagnostics):
         raise CheckFailed(analysis.diagnostics)
     return options.parse(analysis, spec, rest, base, verb)
-
-
-# where a spec is
-
-
-def locate(word: str, base: Path) -> Path | None:
-    """The file that SPEC means: a path, or the name of a spec beside it, of its project or of the library.
-
-    The name may have the ending that specs have: ``dialectic.prose.md`` is in the library even where no such file is.
-    """
-    path = base / word
-    if path.exists():
-        return Path(word) if base == Path.cwd() else path
-    if os.sep in word:
-        return None
-    from prose_runtime.check.project import Project
-
-    return Project.around(base).find(word, base)
-
-
-def found(word: str, base: Path) -> Path:
-    """As ``locate``. Raises UsageError or UnreadableFile when there is no such spec."""
-    path = locate(word, base)
-    if path is not None:
-        return path
-    if _is_bare(word):
-        names = library_names()
-        listed = f"a file's path, or one of the library: {', '.join(names)}"
-        raise UsageError(f"there is no spec `{word}`", help=did_you_mean(word, [*names, *_beside(base)]) or listed)
-    missing = UnreadableFile(word, "no such file")
-    missing.help = did_you_mean(Path(word).name, _beside((base / word).parent))
-    raise missing
-
-
-def _is_bare(word: str) -> bool:
-    return not word.endswith((".md", ".prose")) and os.sep not in word
-
-
-def _beside(folder: Path) -> list[str]:
-    return [path.name for ending in ("*.md", "*.prose") for path in folder.glob(ending)]
-
-
-def library_names() -> list[str]:
-    """The patterns and roles that come with this package."""
-    from prose_runtime.check import project
-
-    return project.library_names()
 
 
 # running
@@ -217,6 +173,7 @@ def perform(
 
 def request_of(asked: Mapping[str, Any], record: bool = True) -> RunRequest:
     """The run that the request of a record means."""
+    from prose_runtime.check.locate import found
     from prose_runtime.runtime.people import People
     from prose_runtime.runtime.session import RunRequest
 

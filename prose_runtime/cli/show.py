@@ -45,8 +45,8 @@ def show(spec: str, words: tuple[str, ...], view: str | None, *, as_json: bool) 
     The diagram is text in Mermaid's language, which GitHub and many editors draw (`prose show refine --diagram`).
     """
     from prose_runtime.check.checker import check_path
+    from prose_runtime.check.locate import found
     from prose_runtime.check.project import Project
-    from prose_runtime.cli.run import found
     from prose_runtime.report.run_json import dumps
 
     path = found(spec, Path.cwd())

@@ -9,6 +9,7 @@ from prose_runtime.check.tables import Analysis
 from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import UsageError
 from prose_runtime.runtime.functions import described
+from prose_runtime.values import strange
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -60,6 +61,8 @@ def _near(name: str, known: Mapping[str, Any]) -> str:
 
 
 def _fault(name: str, type_: str | None, value: Any) -> str:
+    if found := strange(value):
+        return f"`{name}` is no JSON value: it {'is' if not isinstance(value, dict | list) else 'has'} {found}"
     if type_ is None or value is None or fits_type(type_, value):
         return ""
     return f"`{name}` must be of type {type_}, not {described(value)}"

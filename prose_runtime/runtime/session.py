@@ -34,6 +34,7 @@ from prose_runtime.runtime.tape import Tape, TapeWords
 from prose_runtime.runtime.unit import ContractMode, Host, Run
 from prose_runtime.runtime.wiring import LocalWiring, runnable
 from prose_runtime.services.bindings import Bindings
+from prose_runtime.services.config import LimitSettings, settings_from
 from prose_runtime.trace import TraceListener
 from prose_runtime.values import to_json
 
@@ -181,7 +182,9 @@ def _slots(analysis: Analysis, request: RunRequest, wiring: LocalWiring) -> dict
 
 def _limits(bindings: Bindings, asked: Mapping[str, Any]) -> Limits:
     given = bindings.config.limits.model_dump(exclude_none=True)
-    return Limits(**{**given, **asked})
+    if asked:
+        settings_from(LimitSettings, asked, "the limits of the run")
+    return Limits(**{**given, **{name: bound for name, bound in asked.items() if bound or name != "max_concurrency"}})
 
 
 def meter_of(prepared: Prepared) -> Meter:

@@ -20,9 +20,14 @@ from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.unit import Callee, FunctionCallee, ServiceCallee, Unit, UnitCallee
 from prose_runtime.services import registry
 from prose_runtime.services.bindings import Binding, Bindings, InstanceSettings
+from prose_runtime.services.config import settings_from
 from prose_runtime.values import ServiceRef, Value
 
 _ADDITIONS = ("instructions", "persona", "language", "background")
+
+
+ELSEWHERE = "by a Python program, to a service of its own"
+"""What stands in a record for a binding that is no word."""
 
 
 class LocalWiring:
@@ -112,11 +117,14 @@ class LocalWiring:
 
     def _reference(self, word: Any, slot: str, base: Path | None) -> ServiceRef:
         if isinstance(word, Mapping):
-            word = InstanceSettings.model_validate(dict(word))
+            word = settings_from(InstanceSettings, word, f"the binding of `{slot}`")
         if isinstance(word, InstanceSettings):
             return ServiceRef(word.pattern, slot, self._settings(word, base))
+        if word == ELSEWHERE:
+            raise UsageError(f"`{slot}` was bound {ELSEWHERE}", help="go on with the run there, and bind it again")
         if not isinstance(word, str):
-            name = str(getattr(word, "name", None) or getattr(word, "__name__", slot))
+            named = callable(word) and not isinstance(word, type)
+            name = str(getattr(word, "name", None) or getattr(word, "__name__", slot)) if named else slot
             return ServiceRef(name, slot, ServiceCallee(name, registry.adapt(name, word)))
         binding = self._binding(word, slot, base)
         return ServiceRef(binding.name, slot, self._bound(binding))

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError
@@ -265,8 +265,28 @@ _HELP = {
 }
 
 
+Settings = TypeVar("Settings", bound=BaseModel)
+
+
+def settings_from(model: type[Settings], given: Mapping[str, Any], what: str) -> Settings:
+    """Settings that are given as data, not in a file; ``what`` names them in the sentence.
+
+    Raises:
+        UsageError: They are not what prose.yml could say.
+    """
+    try:
+        return model.model_validate(dict(given))
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)
+    faults = [_fault_of(row, tuple(map(str, row["loc"])), model) for row in found]
+    raise UsageError(f"{what}: {'; '.join(fault.message for fault in faults)}", help=faults[0].help)
+
+
 def _fault(error: ErrorDetails) -> Fault:
-    path, model = _place(error)
+    return _fault_of(error, *_place(error))
+
+
+def _fault_of(error: ErrorDetails, path: tuple[str, ...], model: type[BaseModel]) -> Fault:
     kind = error["type"]
     if kind == "extra_forbidden" or (model is ServiceSettings and path[2:] and path[2] in INTERNAL):
         return _unknown(path, model)

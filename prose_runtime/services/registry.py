@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +16,7 @@ from prose_runtime.journal import protect
 from prose_runtime.services.api import AsyncFunction, Reply, Request, Service
 from prose_runtime.services.pacing import in_time
 from prose_runtime.services.settings import ServiceSettings
-from prose_runtime.values import ErrorValue, ServiceRef, to_json
+from prose_runtime.values import strange, to_json
 
 GROUP = "prose.services"
 """The entry-point group. Each entry is a ``provider(settings: ServiceSettings) -> Service``.
@@ -65,12 +64,21 @@ def create(name: str, settings: ServiceSettings) -> Service:
 
 
 def adapt(name: str, function: AsyncFunction | Service) -> Service:
-    """Make a service of any ``async (Request) -> Reply | JSON value``; a service is given back as it is."""
-    if isinstance(function, Service):
-        return function
+    """Make a service of any ``async (Request) -> Reply | JSON value``; one of this package is given back as it is.
+
+    Raises:
+        UsageError: It is nothing that can be asked.
+    """
+    if isinstance(function, type):
+        given = f"the class {function.__name__}"
+        raise UsageError(f"`{name}` is bound to {given}", help=f"write `{function.__name__}(...)`, an instance of it")
     if not callable(function):
-        raise UsageError(f"`{name}` is bound to {type(function).__name__}: write a name or an async function")
-    return FunctionService(name, function)
+        given = "None" if function is None else f"a value of type {type(function).__name__}"
+        raise UsageError(f"`{name}` is bound to {given}", help="write a word such as `claude`, or an async function")
+    ours = type(function).__module__.startswith("prose_runtime.")
+    if ours and isinstance(function, Service):
+        return function
+    return FunctionService(str(getattr(function, "name", None) or name), function)
 
 
 @lru_cache(maxsize=1)
@@ -87,10 +95,17 @@ def _factory(name: str, entry: EntryPoint) -> Callable[[ServiceSettings], Servic
 
 @dataclass(slots=True)
 class FunctionService:
-    """A plain function as a service. What it raises becomes a ``ServiceError`` of kind ``failed``."""
+    """A plain function, or an object that can be called, as a service.
+
+    What it raises becomes a ``ServiceError`` of kind ``failed``, and what it gives a reply.
+    """
 
     name: str
     function: AsyncFunction
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the object has counts for this service, such as ``patient`` and ``timeout``."""
+        return getattr(object.__getattribute__(self, "function"), name)
 
     async def __call__(self, request: Request) -> Reply:
         """Ask the function."""
@@ -104,22 +119,10 @@ class FunctionService:
             message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             raise ServiceError(message, service=self.name) from error
         reply = answer if isinstance(answer, Reply) else Reply(answer)
-        if not _is_value(reply.value):
-            kind = type(reply.value).__name__
-            raise ServiceError(f"{self.name} answered with a {kind}, which is no JSON value", service=self.name)
+        found = strange(reply.value)
+        if found is not None:
+            raise ServiceError(f"{self.name} answered with {found}, which is no JSON value", service=self.name)
         return Reply(to_json(reply.value), reply.usage, reply.model)
-
-
-def _is_value(value: Any) -> bool:
-    if value is None or isinstance(value, str | int):
-        return True
-    if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_value(item) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return all(_is_value(item) for item in value)
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, ServiceRef | ErrorValue)
 
 
 class BoundService:
