@@ -50,20 +50,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.diagnostics import Secondary
+from prose_runtime.check.rules.invariant_refuted import ruled
 
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Invariants that are broken on a way that a run may not take."""
-    if not facts.spec.invariants:
-        return
-    from prose_runtime.check.invariants import verdicts  # most specs have no invariants, and reading them takes time
-
-    for verdict in verdicts(facts):
-        if verdict.status == "watched" and verdict.places:
-            help_ = "change the program at the lines noted, or the invariant; runs watch it until then"
-            places = tuple(Secondary(span, text) for span, text in verdict.places)
-            yield Finding(verdict.invariant.span, f"this may not hold: {verdict.how}", help_, places)
+    help_ = "change the program at the lines noted, or the invariant; runs watch it until then"
+    return ruled(facts, "watched", "this may not hold", help_)
 
 
 RULE = Rule("invariant-in-doubt", "warning", find, __doc__)

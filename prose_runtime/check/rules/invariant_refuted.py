@@ -49,15 +49,19 @@ from prose_runtime.diagnostics import Secondary
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Invariants that are refuted."""
+    return ruled(facts, "refuted", "this does not hold", "change the program at the lines noted, or the invariant")
+
+
+def ruled(facts: Facts, status: str, begins: str, help_: str) -> Iterator[Finding]:
+    """The invariants of a status that the program breaks, or may break at some places."""
     if not facts.spec.invariants:
         return
     from prose_runtime.check.invariants import verdicts  # most specs have no invariants, and reading them takes time
 
     for verdict in verdicts(facts):
-        if verdict.status == "refuted":
-            help_ = "change the program at the lines noted, or the invariant"
+        if verdict.status == status and (verdict.places or status == "refuted"):
             places = tuple(Secondary(span, text) for span, text in verdict.places)
-            yield Finding(verdict.invariant.span, f"this does not hold: {verdict.how}", help_, places)
+            yield Finding(verdict.invariant.span, f"{begins}: {verdict.how}", help_, places)
 
 
 RULE = Rule("invariant-refuted", "error", find, __doc__)
