@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 
@@ -38,9 +38,17 @@ def _meant(used: set[str], facts: Facts) -> set[str]:
     """Names that a misspelt one stands for: one fault shall not bring forth others."""
     if used.issuperset(facts.scopes.start.keys() - {"config"}):
         return set()
+    return {close for name in _wrong(used, facts) for close in get_close_matches(name, facts.scopes.start)}
+
+
+def _wrong(used: Iterable[str], facts: Facts) -> set[str]:
     wrong = {missing.name for missing in facts.resolution.unresolved}
-    wrong |= {name for name in used if name not in facts.scopes.start and not facts.scopes.bound_anywhere(name)}
-    return {close for name in wrong for close in get_close_matches(name, facts.scopes.start)}
+    return wrong | {name for name in used if name not in facts.scopes.start and not facts.scopes.bound_anywhere(name)}
+
+
+def wrong_names(facts: Facts) -> set[str]:
+    """The names that are read and that nothing has."""
+    return _wrong((use.name.id for use in facts.scopes.uses), facts)
 
 
 def _config_fields(facts: Facts) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import field
+from functools import lru_cache
 from typing import Any, Literal
 
 from prose_runtime import nodes as n
@@ -114,6 +115,10 @@ class Scopes:
             self._known[frame] = outer | frame.bindings.keys()
         return self._known[frame]
 
+    def may_be_made(self, name: str) -> bool:
+        """Whether a loop may make the name of letters and values."""
+        return any(_family(pattern).fullmatch(name) for pattern in self.made)
+
     def bound_anywhere(self, name: str) -> Binding | None:
         """The first binding of a name in any frame."""
         return next((f.bindings[name][0] for f in self.all_frames if name in f.bindings), None)
@@ -219,11 +224,15 @@ def _name_made(found: Scopes) -> None:
     """A name such as ``research_ai`` that ``research_{}`` can have made is in scope when nothing else binds it."""
     if not found.made:
         return
-    family = re.compile("|".join(".+".join(map(re.escape, pattern.split("{}"))) for pattern in sorted(found.made)))
     read = {use.name.id for use in found.uses if use.kind != "target"}
-    for name in filter(family.fullmatch, sorted(read - found.start.keys())):
-        if not found.bound_anywhere(name):
+    for name in sorted(read - found.start.keys()):
+        if found.may_be_made(name) and not found.bound_anywhere(name):
             found.start[name] = None
+
+
+@lru_cache(maxsize=64)
+def _family(pattern: str) -> re.Pattern[str]:
+    return re.compile(".+".join(map(re.escape, pattern.split("{}"))))
 
 
 class _Walker:

@@ -12,7 +12,8 @@ from typing import Any, Literal
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts
 from prose_runtime.check.scope import Binding, Frame, Scopes
-from prose_runtime.syntax.config_values import read_type
+from prose_runtime.check.settled import changed_names, is_given, only_value
+from prose_runtime.syntax.config_values import ValueType, read_type
 from prose_runtime.values import number
 
 Type = Literal["text", "number", "boolean", "list", "object", "null"]
@@ -32,6 +33,8 @@ _FUNCTIONS: dict[str, Type] = {
     **dict.fromkeys(("range", "split", "keys", "values"), "list"),
     **dict.fromkeys(("len", "sum", "round"), "number"),
 }
+_ELEMENTS: dict[str, Type] = {"range": "number", "split": "text", "keys": "text"}
+_NULL: frozenset[Type] = frozenset({"null"})
 _COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">=", "in"})
 
 
@@ -49,6 +52,12 @@ class Types:
         found = self.types(expr, frame) if frame is not None else None
         sure = (found or frozenset()) - {"null"}
         return next(iter(sure)) if len(sure) == 1 else None
+
+    def is_null(self, expr: n.Expr) -> bool:
+        """Whether an expression can be nothing but null."""
+        frame = self.scopes.frames.get(expr)
+        self.seen.clear()
+        return frame is not None and self.types(expr, frame) == _NULL
 
     def types(self, expr: n.Expr, frame: Frame, depth: int = 0) -> frozenset[Type] | None:
         """All types that an expression can have, or None when they cannot be known."""
@@ -68,6 +77,8 @@ class Types:
     def name(self, expr: n.Name, frame: Frame, depth: int) -> frozenset[Type] | None:
         """All that is ever bound to the name, and what it has at the start."""
         name, found = expr.id, frozenset[Type]()
+        if self.scopes.may_be_made(name):
+            return _UNKNOWN
         if (name, frame) in self.seen:
             return found  # it was counted already, or this leads back to where we are: it adds nothing
         self.seen.add((name, frame))
@@ -89,7 +100,23 @@ class Types:
             return frozenset({"number"})
         if binding.kind in ("let", "const", "assign") and binding.value is not None:
             return self.types(binding.value, frame, depth)
+        if binding.kind == "loop" and binding.value is not None:
+            return self.elements(binding.value, frame, depth)
         return _UNKNOWN
+
+    def elements(self, expr: n.Expr, frame: Frame, depth: int) -> frozenset[Type] | None:
+        """The types of the elements of a list that is written in place, or given and never changed."""
+        if isinstance(expr, n.ListExpr):
+            return self.union(expr.items, frame, depth)
+        if isinstance(expr, n.FunctionCall):
+            found = _ELEMENTS.get(expr.name)
+            return frozenset({found}) if found else _UNKNOWN
+        if not isinstance(expr, n.Name) or expr.id in changed_names(self.scopes.spec.body):
+            return _UNKNOWN
+        if is_given(self.scopes, expr):
+            return _declared_elements(self.scopes.start[expr.id])
+        value = only_value(self.scopes, expr)
+        return self.elements(value, frame, depth + 1) if value is not None and depth < _DEEPEST else _UNKNOWN
 
     def template(self, expr: n.Template, frame: Frame, depth: int) -> frozenset[Type] | None:
         """A text; one that spells a number may stand for it."""
@@ -111,6 +138,11 @@ class Types:
             item = next((item for item in self.scopes.spec.config if item.name == expr.name), None)
             return _declared(item) if item else _UNKNOWN
         return _UNKNOWN
+
+    def index(self, expr: n.Index, frame: Frame, depth: int) -> frozenset[Type] | None:
+        """``xs[0]``: an element, or nothing."""
+        found = self.elements(expr.object, frame, depth)
+        return _UNKNOWN if found is None else found | _NULL
 
     def binary(self, expr: n.Binary, frame: Frame, depth: int) -> frozenset[Type] | None:
         """Arithmetic, comparisons, ``and`` and ``or``."""
@@ -168,6 +200,7 @@ _VISITS: dict[type[n.Node], Callable[[Types, Any, Frame, int], frozenset[Type] |
     n.ListExpr: _always("list"),
     n.ObjectExpr: _always("object"),
     n.Field: Types.field,
+    n.Index: Types.index,
     n.Binary: Types.binary,
     n.Unary: Types.unary,
     n.Predicate: _always("boolean"),
@@ -185,8 +218,21 @@ def _declared(node: Any) -> frozenset[Type] | None:
     """The types of a config item or input, or None for what has no basic type."""
     if not isinstance(node, n.ConfigItem | n.Parameter) or not node.type:
         return _UNKNOWN
-    read = read_type(node.type)
-    kind = _DECLARED.get(read.kind)
-    if read.kind == "enum" and all(isinstance(option, str) for option in read.options):
-        kind = "text"
-    return frozenset({kind, "null"}) if kind else _UNKNOWN
+    kinds = _kinds(read_type(node.type))
+    return kinds and kinds | _NULL
+
+
+def _declared_elements(node: Any) -> frozenset[Type] | None:
+    """The types of the elements of a config item or input that is declared as ``T[]``."""
+    read = read_type(node.type) if isinstance(node, n.ConfigItem | n.Parameter) else None
+    return _kinds(read.item) if read is not None and read.item is not None else _UNKNOWN
+
+
+def _kinds(read: ValueType) -> frozenset[Type] | None:
+    if read.kind == "union":
+        parts = [_kinds(part) if part.kind != "null" else _NULL for part in read.parts]
+        known = [part for part in parts if part is not None]
+        return frozenset[Type]().union(*known) if len(known) == len(parts) else _UNKNOWN
+    words = read.kind == "enum" and all(isinstance(option, str) for option in read.options)
+    kind = "text" if words else _DECLARED.get(read.kind)
+    return frozenset({kind}) if kind else _UNKNOWN

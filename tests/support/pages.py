@@ -58,6 +58,7 @@ PLACES = {
     "invariant-name": PATTERN + "### Slots\n\n- `author`\n\n### Invariants\n\nHERE" + END,
     "end-without-return": PROGRAM.replace("### Del", "### Returns\n\n- `text`: it\n\n### Del"),
     "return-missing": PROGRAM.replace("### Del", "### Returns\n\n- `text`: it\n- `rounds`: how many\n\n### Del"),
+    "undeclared-output": PROGRAM.replace("### Del", "### Returns\n\n- `text`: it\n- `rounds`: how many\n\n### Del"),
 }
 """What stands around an example: where it is not told, by its label and first characters."""
 

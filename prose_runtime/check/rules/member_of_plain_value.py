@@ -1,7 +1,8 @@
 """A field or element of something that has none.
 
 What it does
-    Reports `x.field` and `x[i]` where `x` is certainly a number or a boolean, and `x.field` where it is a list.
+    Reports `x.field` and `x[i]` where `x` is certainly a number, a boolean or null, `x.field` and `x["a"]` where it is
+    a list, and an index that is no whole number of a list, or no text of an object.
 
 Why
     The result is always null.
@@ -24,20 +25,38 @@ from collections.abc import Iterator
 
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts, Finding, Rule
-from prose_runtime.check.types import types_of
+from prose_runtime.check.types import Type, Types, types_of
 
 
 def find(facts: Facts) -> Iterator[Finding]:
-    """Members of values without members."""
+    """Members of values that have none, or none of that kind."""
     types = facts.shared(types_of)
     for node in facts.all(n.Field, n.Index):
         kind = types.of(node.object)
-        if isinstance(node, n.Index):
-            if kind in ("number", "boolean"):
-                yield Finding(node.span, f"a {kind} has no elements, so this is always null")
+        if kind is None and types.is_null(node.object):
+            yield Finding(node.span, "null has no fields or elements, so this is always null")
+        elif isinstance(node, n.Index):
+            yield from _index(node, kind, types)
         elif node.name != "length" and kind in ("number", "boolean", "list"):
             help_ = "take one of its elements first: `[0]`, or a loop" if kind == "list" else None
             yield Finding(node.name_span, f"a {kind} has no field `{node.name}`, so this is always null", help_)
+
+
+def _index(node: n.Index, kind: Type | None, types: Types) -> Iterator[Finding]:
+    if kind in ("number", "boolean"):
+        yield Finding(node.span, f"a {kind} has no elements, so this is always null")
+        return
+    index = "text" if isinstance(node.index, n.Template) else types.of(node.index)
+    if kind == "list" and index not in (None, "number"):
+        help_ = "the index of a list is a number, from 0 on; to ask each element, write a loop"
+        yield Finding(node.index.span, f"a list has no element by {_article(index)}, so this is always null", help_)
+    elif kind == "object" and index not in (None, "text"):
+        help_ = "the index of an object is the name of a field, in quotes"
+        yield Finding(node.index.span, f"an object has no field by {_article(index)}, so this is always null", help_)
+
+
+def _article(kind: str | None) -> str:
+    return f"an {kind}" if kind == "object" else f"a {kind}"
 
 
 RULE = Rule("member-of-plain-value", "warning", find, __doc__)

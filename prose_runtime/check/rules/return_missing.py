@@ -32,17 +32,17 @@ def find(facts: Facts) -> Iterator[Finding]:
     returns, body = facts.spec.returns, facts.spec.body
     if returns is None or body is None or facts.all(n.Invalid):
         return
-    delivered = _delivered(body, facts)
-    if delivered is None or (len(returns.outputs) == 1 and delivered):
+    given = delivered(body, facts)
+    if given is None or (len(returns.outputs) == 1 and given):
         return
     for output in returns.outputs:
-        if output.name not in delivered and not output.optional:
-            close = did_you_mean(output.name, delivered - {o.name for o in returns.outputs})
+        if output.name not in given and not output.optional:
+            close = did_you_mean(output.name, given - {o.name for o in returns.outputs})
             help_ = close or f"add it: `return {{ {output.name}: ... }}`"
             yield Finding(output.name_span, f"the output `{output.name}` is in nothing that is returned", help_)
 
 
-def _delivered(body: n.Block, facts: Facts) -> set[str] | None:
+def delivered(body: n.Block, facts: Facts) -> set[str] | None:
     """The fields of all returned objects; None when they cannot be known."""
     fields = {node.name.id for node in facts.all(n.Output)}
     ends = list(ending_returns(body, facts.collected))
