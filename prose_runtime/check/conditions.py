@@ -245,6 +245,11 @@ def compare(claimed: str, said: str, enumerations: Collection[frozenset[str]] = 
     return False if any(other in words for words in enumerations) else None
 
 
+def decides(word: str) -> bool:
+    """Whether a word stands in one of the two lists, so that it says yes or no by itself."""
+    return stem(word) in _SIDES
+
+
 def one_word(text: str) -> str | None:
     """The only word of a text, without quotes, marks and punctuation around it."""
     bare = text.strip().strip("\"'`*_.!:;()[]").strip()

@@ -159,7 +159,7 @@ async def hand_over(node: Expr, resolved: Resolved, passed: Passed, act: Activat
         inputs = dict(passed.inputs)
         if passed.modifiers.get("prompt") is not None:
             inputs.setdefault("prompt", passed.modifiers["prompt"])
-        return await run_unit(callee, inputs, unit.run, act.path)
+        return await run_unit(callee, inputs, unit.run, act.path, unit.depth + 1)
     return await ask_role(_asking(node, resolved, passed, act), act)
 
 

@@ -110,7 +110,7 @@ class Calls:
             if isinstance(role.callee, UnitCallee):
                 given = {**self._given_state(asked.state, role.callee), **inputs}
                 given = _with_brief(role.callee, given, asked.brief)
-                return to_json(await run_unit(role.callee, given, self.unit.run, inner.path))
+                return to_json(await run_unit(role.callee, given, self.unit.run, inner.path, self.unit.depth + 1))
             return _read(to_json(await ask_role(self._asking(asked, role, role.callee, inputs), inner)))
 
     def _asking(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from prose_runtime.errors import RunFailed
 from prose_runtime.nodes import Spec
 from prose_runtime.runtime.contracts import bare, check_parameters, check_returns
 from prose_runtime.runtime.core import Activation, execute
@@ -12,19 +13,26 @@ from prose_runtime.runtime.frame import Frame
 from prose_runtime.runtime.unit import Run, Unit, UnitCallee
 from prose_runtime.values import ServiceRef, Value, snapshot
 
+DEEPEST = 64
+"""How many runs of specs may stand in each other."""
 
-async def run_unit(callee: UnitCallee, inputs: Mapping[str, Value], run: Run, path: str) -> Value:
-    """Run a spec with a program, as a run of its own or within another.
+
+async def run_unit(callee: UnitCallee, inputs: Mapping[str, Value], run: Run, path: str, depth: int = 0) -> Value:
+    """Run a spec with a program, as a run of its own or, at a ``depth``, within another.
 
     Raises:
         ContractError: A required input is missing, or Returns does not hold.
+        RunFailed: Specs call each other without end (kind ``value``).
     """
     spec = callee.program.spec
+    if depth > DEEPEST:
+        message = f"`{callee.name}` is called {DEEPEST} calls deep: it calls itself without an end, or others do so"
+        raise RunFailed(message, kind="value", help="return before the call once there is nothing more to do")
     inputs, config, slots = _sorted_out(callee, inputs)
     names = {**slots, **config, "config": config, **inputs}
     if run.contracts != "off":
         check_parameters(callee.name, callee.program.analysis.inputs, inputs)
-    unit = Unit(run, callee.program, slots, config)
+    unit = Unit(run, callee.program, slots, config, depth)
     value = await _walk(unit, names, path)
     if run.contracts != "off":
         check_returns(callee.program, value)

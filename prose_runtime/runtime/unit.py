@@ -165,14 +165,16 @@ class Run:
 class Unit:
     """One activation of a program. ``slots`` maps each slot to a ServiceRef, or a list of them.
 
-    ``outputs`` holds what the program published; ``callees`` what names of the spec were wired to so far; ``memories``
-    the store of each agent that remembers beyond the run, with the key of this activation.
+    ``depth`` counts the units around it; ``outputs`` holds what the program published; ``callees`` what names of the
+    spec were wired to so far; ``memories`` the store of each agent that remembers beyond the run, with the key of this
+    activation.
     """
 
     run: Run
     program: Program
     slots: Mapping[str, ServiceRef | list[ServiceRef]]
     config: Mapping[str, Any]
+    depth: int = 0
     outputs: dict[str, Value] = field(default_factory=dict)
     callees: dict[Any, Callee] = field(default_factory=dict)
     memories: dict[str, tuple[Store, str]] = field(default_factory=dict)

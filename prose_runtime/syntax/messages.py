@@ -35,6 +35,7 @@ class Explained:
 
 
 _NAME = r"[A-Za-z_][\w-]*"
+_COMPARES = r"(?:(?<![-=<>!])[<>]=?|(?<![=!<>])[=!]=)(?![=>])"
 
 STATEMENTS = (
     Slip(r"(?P<at>//|/\*|--)", "a remark starts with `#`", "write `# remark`", "// remark", "//"),
@@ -171,6 +172,20 @@ STATEMENTS = (
         "count += 1",
         "+=",
     ),
+    Slip(
+        rf"(?P<at>gate)\s+(?:\"|{_NAME}\s*$)",
+        "`gate` needs a name for the answer",
+        'write `gate name: "text"`, or `ask "text"`',
+        'gate "May it ship?"',
+        "gate",
+    ),
+    Slip(
+        rf".*[=(:,]\s*(?P<at>gate)\s+(?:\"|{_NAME}\s*:)",
+        "`gate` is a statement and has no value",
+        'write `let name = ask "text"`, or `gate name: "text"` on a line of its own',
+        'let ok = gate "May it ship?"',
+        "gate",
+    ),
     Slip(rf"{_NAME}\s*(?P<at>\+\+|--)$", "there is no `++` or `--`", "write `x = x + 1`", "count++", "++"),
     Slip(r".*?(?P<at>&&)", "`&&` is written `and`", "write `and`", "let x = a && b", "&&"),
     Slip(r".*?(?P<at>\|\|)", "`||` is written `or`", "write `or`", "let x = a || b", "||"),
@@ -182,6 +197,13 @@ STATEMENTS = (
         "=>",
     ),
     Slip(r".*?(?P<at>===)", "`===` is written `==`", "write `==`", "let x = a === b", "==="),
+    Slip(
+        rf".*?{_COMPARES}(?:(?!\b(?:and|or|if|else|then|not|in)\b)[^<>=,;:()\[\]{{}}|])+(?P<at>{_COMPARES})",
+        "one comparison does not follow another",
+        "write `a < b and b < c`",
+        "let x = 1 < n <= 3",
+        "<=",
+    ),
     Slip(
         r".*?\s(?P<at>\?)\s",
         "this is no choice between two values",
@@ -277,6 +299,17 @@ def explain(text: str, span: Span, position: int, role: str) -> Explained:
     if re.match(ENGLISH.pattern, line):
         return Explained(span, ENGLISH.message, ENGLISH.help)
     return _unexpected(text, span, position, role)
+
+
+def slip_in(text: str, span: Span) -> Explained | None:
+    """The known way in which the text of a span went wrong as a value, where the table tells the very place."""
+    line, places = _folded(text, span)
+    for slip in ENTRIES[1:]:
+        match = re.match(slip.pattern, line) if "(?P<at>" in slip.pattern else None
+        if match:
+            at = match.span("at")
+            return _filled(slip, match, Span(places[at[0]], places[at[1] - 1] + 1))
+    return None
 
 
 _FOLD = re.compile(r'"(?:[^"\\\n]|\\.)*"|\s+|.')

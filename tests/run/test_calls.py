@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import prose_runtime as prose
-from prose_runtime.errors import CheckFailed, ContractError, UsageError
+from prose_runtime.errors import CheckFailed, ContractError, RunFailed, UsageError
 from prose_runtime.services.api import Request
 from prose_runtime.services.prompt import render
 from prose_runtime.testing import record, script
@@ -248,6 +248,27 @@ def test_a_declared_output_that_no_return_delivers_is_a_breach(tmp_path: Path) -
     with pytest.raises(ContractError, match="two") as caught:
         run(path, {"a": script()}, {"n": 5})
     assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    "body", ["return call probe", "if topic:\n  try:\n    let x = call other\n  finally:\n    emit topic"]
+)
+def test_specs_that_call_each_other_without_end_are_told_with_the_place(tmp_path: Path, body: str) -> None:
+    pattern(tmp_path, "return call probe\n  topic: topic", rows="topic: string", name="other")
+    path = pattern(tmp_path, body.replace("call other", "call other\n      topic: topic"), rows="topic: string")
+    path.write_text(
+        path.read_text().replace("return call probe", "return call probe\n  topic: topic"), encoding="utf-8"
+    )
+    with pytest.raises(RunFailed, match="calls itself") as told:
+        run(path, inputs={"topic": "t"})
+    assert told.value.where is not None
+    assert told.value.where.line > 1
+    assert "call" in Path(told.value.where.file).read_text().splitlines()[told.value.where.line - 1]
+
+
+def test_a_spec_may_call_itself_as_long_as_that_ends(tmp_path: Path) -> None:
+    body = "if n == 0:\n  return 0\nlet less = call probe\n  n: n - 1\nreturn less + 1"
+    assert run(pattern(tmp_path, body, rows="n: integer"), inputs={"n": 60}).value == 60
 
 
 def test_sessions_get_their_prompt_and_context_and_nothing_else(tmp_path: Path) -> None:

@@ -73,5 +73,5 @@ class Talker:
         return [str(request.prompt) for request in self.asked]
 
 
-class Crash(Exception):
+class Crash(BaseException):
     """The process died: nothing of the program sees it."""
