@@ -12,12 +12,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from prose_runtime.runtime import operators
+from prose_runtime.services.searching import is_in
 from prose_runtime.syntax.claims import Claim, Joined, Measures, Negation, Operand, Says
 from prose_runtime.values import Value, field, item, number, to_json, to_text
 
 
 def decide(claim: Claim, value: Value) -> bool | None:
-    """Whether a claim holds of a value; None when that is for the judge."""
+    """Whether a claim holds of a value; None when that is for the judge.
+
+    Raises:
+        TimeoutError: A regular expression takes too long; it says so in a sentence.
+    """
     if isinstance(claim, Negation):
         held = decide(claim.claim, value)
         return None if held is None else not held
@@ -81,8 +86,7 @@ def _ends(_: Says, operand: Operand, value: Value) -> bool:
 
 
 def _matches(_: Says, operand: Operand, value: Value) -> bool:
-    pattern: re.Pattern[str] = operand.value
-    return value is not None and pattern.search(to_text(value)) is not None
+    return value is not None and is_in(operand.value, to_text(value))
 
 
 def _equals(_: Says, operand: Operand, value: Value) -> bool:

@@ -368,7 +368,10 @@ class _Judging:
         path, value, missing = self._value(expectation, claim)
         if missing:
             return Judgement(expectation.text, where, False, expectation.negated, got=missing)
-        held = decide(claim, value) if claim else None
+        try:
+            held = decide(claim, value) if claim else None
+        except TimeoutError as slow:
+            return Judgement(expectation.text, where, False, expectation.negated, got=str(slow))
         if held is not None:
             return Judgement(expectation.text, where, held, expectation.negated, got=shown(value))
         return await self._asked(expectation, claim, path, value, number)

@@ -12,6 +12,7 @@ from typing import Any
 from prose_runtime.errors import ServiceError, UsageError
 from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.echo import echoed
+from prose_runtime.services.searching import is_in
 from prose_runtime.services.settings import ServiceSettings
 from prose_runtime.values import to_json, to_text
 
@@ -69,8 +70,11 @@ class Rule:
     action: Action
 
     def matches(self, request: Request) -> bool:
-        """Whether every part of ``when`` holds."""
-        return all(_matches(want, _part(request, key)) for key, want in self.when.items())
+        """Whether every part of ``when`` holds. Raises ServiceError when a regular expression takes too long."""
+        try:
+            return all(_matches(want, _part(request, key)) for key, want in self.when.items())
+        except TimeoutError as error:
+            raise ServiceError(str(error)) from None
 
 
 class ScriptService:
@@ -212,7 +216,7 @@ def _part(request: Request, key: str) -> Any:
 
 def _matches(want: Any, have: Any) -> bool:
     if isinstance(want, re.Pattern):
-        return have is not _ABSENT and want.search(to_text(have)) is not None
+        return have is not _ABSENT and is_in(want, to_text(have))
     if want is None:
         return have is _ABSENT or have is None
     if isinstance(want, str):

@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from prose_runtime.cli import main
+from prose_runtime.services import searching
 from support.commands import ROOT, run
 
 SUM = """\
@@ -163,6 +164,16 @@ def test_a_failure_says_where_what_and_what_was_there_instead(prose_test: Any) -
     assert "a.test.prose.md:18:1: expected not: mentions `tide`" in said.out
     assert said.out.count('got: "The tide turns twice a day."') == 2
     assert "contains `twice`" not in said.out
+
+
+def test_a_search_that_takes_too_long_fails_alone(prose_test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "PATIENCE", 0.1)
+    slow = f'- `default`: "{"a" * 50}b"\n- `text`: "tides"'
+    write("a", "- `summary`: matches /(a+)+$/\n- `summary`: ends with `c`", fixtures=slow)
+    said = prose_test(".")
+    assert (said.exit, said.last) == (1, "0 passed, 1 failed")
+    assert "takes longer" in said.out
+    assert "ends with `c`" in said.out
 
 
 def test_bullets_below_and_blocks(prose_test: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prose_runtime.runtime.assertions import NoSuchOutput, count, decide, output, shown
+from prose_runtime.services import searching
 from prose_runtime.syntax.claims import BadClaim, Operand, read_claim
 
 TIDE = "The tide turns twice a day."
@@ -193,6 +196,26 @@ def test_a_block_is_the_operand_that_a_sentence_lacks() -> None:
 def test_a_broken_expression_is_told(sentence: str) -> None:
     with pytest.raises(BadClaim, match="regular expression"):
         read_claim(sentence)
+
+
+@pytest.mark.parametrize("sentence", ["matches /(a+)+$/", "matches /(a|aa)+$/"])
+def test_a_search_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch, sentence: str) -> None:
+    text = "a" * 60 + "b"
+    monkeypatch.setattr(searching, "PATIENCE", 0.1)
+    claim = read_claim(sentence)
+    assert claim is not None
+    with pytest.raises(TimeoutError, match="takes longer"):
+        decide(claim, text)
+    rung: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _: rung.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)  # somebody else's alarm goes off all the same
+        with pytest.raises(TimeoutError):
+            decide(claim, text)
+        time.sleep(0.2)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert rung == [signal.SIGALRM]
 
 
 WORDS = ["is", "not", "contains", "`a`", '"b"', "and", "or", "at least", "3", "words", "/a/", "matches", ",", "of", "["]
