@@ -47,7 +47,8 @@ class NoToken(Exception):
 class Terminals:
     """The terminals of the grammar, compiled when they are first tried.
 
-    ``ways`` is what reading with them has found out, see ``grammar``.
+    ``ways`` is what reading with them has found out, see ``grammar``; ``known`` what ``tried`` gave, by state and
+    character.
     """
 
     def __init__(self, tables: Tables):
@@ -56,7 +57,7 @@ class Terminals:
         self.ways: dict[tuple[int, int, str], int] = {}
         self._compiled: dict[str, Matcher] = {}
         self._patterns = {terminal.name: terminal.pattern for terminal in tables.terminals}
-        self._tried: list[dict[str, list[tuple[str, Matcher]]]] = [{} for _ in tables.states]
+        self.known: list[dict[str, list[tuple[str, Matcher]]]] = [{} for _ in tables.states]
 
     def matcher(self, name: str) -> Matcher:
         """What finds a terminal at an offset."""
@@ -66,15 +67,12 @@ class Terminals:
 
     def tried(self, state: int, first: str) -> list[tuple[str, Matcher]]:
         """The terminals that a state accepts and that can begin with a character, in the order of trying."""
-        found = self._tried[state].get(first)
-        if found is None:
-            row: Mapping[str, int] = self.tables.states[state]
-            found = [
-                (terminal.name, self.matcher(terminal.name))
-                for terminal in self.tables.terminals
-                if terminal.name in row and terminal.name != "_NL" and (first in terminal.first or not first.isascii())
-            ]
-            self._tried[state][first] = found
+        row: Mapping[str, int] = self.tables.states[state]
+        found = self.known[state][first] = [
+            (terminal.name, self.matcher(terminal.name))
+            for terminal in self.tables.terminals
+            if terminal.name in row and terminal.name != "_NL" and (first in terminal.first or not first.isascii())
+        ]
         return found
 
 
@@ -136,7 +134,8 @@ class Lexer:
             match = self.terminals.matcher("IN")(text, position, end)
             if match:
                 return Token("_RECORD_IN", match.group(), position, match.end())
-        for name, matcher in self.terminals.tried(state, text[position]):
+        known = self.terminals.known[state].get(text[position])
+        for name, matcher in self.terminals.tried(state, text[position]) if known is None else known:
             match = matcher(text, position, end)
             if match:
                 return Token(name, match.group(), position, match.end())

@@ -148,6 +148,14 @@ class _Parser(BlockParser):
             at += len(line)
         return at
 
+    def parse_list(self, m: re.Match[str], state: BlockState) -> int:
+        """A list of the plainest form ends where its lines do; of any other mistune has to read every item."""
+        end = _end_of_plain_list(state.src, m.start())
+        if end is None:
+            return super().parse_list(m, state)
+        state.append_token({"type": "list"})
+        return end
+
     def parse_fenced_code(self, m: re.Match[str], state: BlockState) -> int | None:
         info = m["fenced_3"].strip()
         if "`" in info and m["fenced_2"][0] == "`":
@@ -165,6 +173,23 @@ class _Parser(BlockParser):
 
 
 _PARSER = _Parser()
+_PLAIN_LIST = re.compile(r"(?:- (?! |[-\t ]*$)[^\n]*\n(?:  [^\n]*\n|[ \t]*\n)*)+", re.M)
+"""Bullets of one hyphen and one blank at the margin, the lines indented below them, and blank lines."""
+
+
+def _end_of_plain_list(text: str, start: int) -> int | None:
+    """Where a list of such lines ends; None when what comes behind may belong to it.
+
+    What stands at the margin behind a blank line, and is no bullet, does not.
+    """
+    plain = _PLAIN_LIST.match(text, start)
+    if plain is None or plain.end() == len(text):
+        return plain and plain.end()
+    end = plain.end()
+    last = text[text.rfind("\n", 0, end - 1) + 1 : end]
+    return None if last.strip() or text[end] in " \t-" else end
+
+
 _QUOTED = re.compile(r"[ ]{0,3}>")
 _STARTS = re.compile(r"[ ]{0,3}(?:#{1,6}[ \t]|```|~~~|[-*+][ \t]|1[.)][ \t]|<!--|(?:[-*_][ \t]*){3,}$)")
 

@@ -1,8 +1,11 @@
 """Blocks of Markdown, their offsets, and where a program's fence ends."""
 
+import random
+
 import pytest
 
 from prose_runtime.diagnostics import Collector
+from prose_runtime.syntax import markdown
 from prose_runtime.syntax.bullets import read_bullets
 from prose_runtime.syntax.markdown import read_blocks
 from prose_runtime.text import Source
@@ -144,3 +147,19 @@ def test_quotes_and_link_definitions_swallow_no_heading():
     assert blocks("> quote\nlazy\n### Slots\n") == [("other", "> quote\nlazy"), ("heading", "### Slots")]
     assert blocks("### Slots\n[a]: http://b\n\n- x\n") == [("heading", "### Slots"), ("list", "- x")]
     assert [kind for kind, _ in blocks("> quote\n2. z\n***\n<!-- c -->\n# h\n")][-1] == "heading"
+
+
+LINES = (
+    "- a|- b: c|  more|    deep||  |\t|- |-|- - -|---|* x|1. z|2. z|# x|> q|```|  ```|lazy| one| - one|   - three|"
+    "  - two|-  two blanks|-     code|-\ttab|\tx|<!-- c -->|  <!-- c|<div>|[a]: b|- [a]: b|===|- x  |- -a|- ```"
+).split("|")
+
+
+def test_plain_lists_reach_as_far_as_for_mistune(monkeypatch):
+    pick = random.Random(7)
+    texts = ["\n".join(pick.choices(LINES, k=pick.randint(1, 9))) + pick.choice(["", "\n"]) for _ in range(4000)]
+    quick = [blocks(text) for text in texts]
+    ends = [markdown._end_of_plain_list(text, 0) for text in texts]
+    assert sum(end is not None for end in ends) > 50
+    monkeypatch.setattr(markdown, "_end_of_plain_list", lambda text, start: None)
+    assert quick == [blocks(text) for text in texts]
