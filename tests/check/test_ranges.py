@@ -98,6 +98,7 @@ SHAPES = {
     "unquoted-label": NAME,
     "unreachable": STATEMENT,
     "unread-bullet": ENGLISH,
+    "unresolved-condition": r"[<>=]=?",
 }
 """What the range of a fault is when it is not what the message names in backticks."""
 
