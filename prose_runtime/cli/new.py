@@ -61,7 +61,22 @@ def _asked(kind: str | None, name: str | None) -> tuple[str, str]:
             f"there is no kind `{kind}` to begin with",
             help=did_you_mean(kind, KINDS) or f"the kinds are {', '.join(KINDS)}",
         )
-    return kind, name or click.prompt("Name of the spec to test" if kind == "test" else "Name", err=True)
+    return kind, _name(kind) if name is None else name
+
+
+def _name(kind: str) -> str:
+    """A name, asked for until it can be one."""
+
+    def checked(text: str) -> str:
+        try:
+            _refuse(target(text, kind))
+        except UsageError as error:
+            raise click.UsageError(f"{error.message}; {error.help}") from None
+        return text
+
+    question = "Name of the spec to test" if kind == "test" else "Name"
+    name: str = click.prompt(question, value_proc=checked, err=True)
+    return name
 
 
 def target(name: str, kind: str) -> Path:
@@ -80,14 +95,18 @@ def target(name: str, kind: str) -> Path:
 def write_new(files: dict[Path, str]) -> None:
     """Write files, none of which exists yet: all of them or none. Raises UsageError."""
     for path in files:
-        if path.exists():
-            raise UsageError(f"{path} exists already", help="choose another name, or remove the file first")
+        _refuse(path)
     for path, text in files.items():
         try:
             with path.open("x", encoding="utf-8", newline="\n") as file:
                 file.write(text)
         except OSError as error:
             raise UsageError(f"cannot write {path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _refuse(path: Path) -> None:
+    if path.exists():
+        raise UsageError(f"{path} exists already", help="choose another name, or remove the file first")
 
 
 def _test_of(path: Path) -> str:

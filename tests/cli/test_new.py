@@ -84,6 +84,18 @@ def test_on_a_terminal_it_asks(
     assert (folder / "again.prose.md").exists()
 
 
+def test_it_asks_again_for_a_name_that_cannot_be(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "mine.prose.md").write_text("mine", encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", Terminal("two words\nmine\nyours\n"))
+    assert main(["new", "pattern"]) == 0
+    told = capsys.readouterr().err
+    assert "`two words` is no name" in told
+    assert "mine.prose.md exists already" in told
+    assert (folder / "yours.prose.md").exists()
+
+
 def test_without_a_terminal_it_does_not_wait(tmp_path: Path) -> None:
     done = run([prose(), "new"], tmp_path, tmp_path, stdin="open", timeout=20)
     assert done.exit == 2
@@ -95,6 +107,7 @@ def test_without_a_terminal_it_does_not_wait(tmp_path: Path) -> None:
     [
         (["new", "pattern", "no/such/folder"], "cannot write"),
         (["new", "pattern", "two words"], "no name"),
+        (["new", "pattern", ""], "no name"),
         (["new", "patern", "x"], "did you mean `pattern`"),
         (["new", "novel", "x"], "pattern, function, test"),
     ],
