@@ -51,7 +51,15 @@ def repair(path: Path, wanted: Callable[[Diagnostic], bool], project: Project | 
     """
     project = project or Project.around(path)
     diagnostics = check_path(path, project).diagnostics
-    source = before = project.load(path).spec.source
+    before = project.load(path).spec.source
+    text, total = mended(before, diagnostics, wanted, project)
+    return Repair(path, before.raw, text, total)
+
+
+def mended(
+    source: Source, diagnostics: Iterable[Diagnostic], wanted: Callable[[Diagnostic], bool], project: Project
+) -> tuple[str, int]:
+    """A file's text when no safe fix of a wanted diagnostic is left, and how many were applied."""
     total = 0
     for _ in range(_ROUNDS):
         text, count = fixed(source, filter(wanted, diagnostics))
@@ -61,7 +69,7 @@ def repair(path: Path, wanted: Callable[[Diagnostic], bool], project: Project | 
         source = Source(source.path, text)
         spec, parsed = parse(source)
         diagnostics = analyse(spec, project, parsed).diagnostics
-    return Repair(path, before.raw, source.raw, total)
+    return source.raw, total
 
 
 def fixed(source: Source, diagnostics: Iterable[Diagnostic]) -> tuple[str, int]:

@@ -26,6 +26,7 @@ ON_DEMAND = frozenset({"call-bound"})
 
 _HINT = re.compile(r"prose:\s*ignore")
 _WORDS = re.compile(r"[^\S\n]*prose:\s*ignore(?P<file>-file)?(?![\w-])(?P<rest>.*)", re.DOTALL)
+_SIGN = re.compile(r"(?:#|//)(?=\s*prose:)")
 _CODES = re.compile(r"\s*(?P<code>[^\s,]+)")
 _MORE = re.compile(r",\s*(?P<code>[^\s,]+)")
 
@@ -156,6 +157,29 @@ def _codes(words: re.Match[str], known: frozenset[str]) -> Iterator[Span | None]
             return
 
 
+def silencing(spec: Spec, diagnostic: Diagnostic) -> Fix | None:
+    """A fix that adds a comment which silences a diagnostic of a file; None where no comment can stand."""
+    comments = _Comments(spec)
+    line = diagnostic.start.line
+    known = frozenset({diagnostic.code})
+    for found in suppressions(spec, known):
+        if found.first <= line <= found.last and found.code and not found.whole:
+            return _ignoring(diagnostic.code, found.span.end, f",{diagnostic.code}")
+    place = comments.source.line_span(line)
+    if comments.text[place.start : place.end].lstrip().startswith(("#", "```", "~~~")) and not comments.inside(place):
+        return _ignoring(diagnostic.code, place.start, f"<!-- prose: ignore {diagnostic.code} -->\n")
+    around = next((tokens for span, tokens in _texts(spec) if span.covers(place) and place.end > place.start), _HTML)
+    if around is None or (around is _HTML and comments.text.startswith("---", place.start)):
+        return None
+    last = max((behind for first, behind in comments.strings if first <= line <= behind), default=line)
+    sign = {_HTML: " <!-- prose: ignore {} -->", _JAVASCRIPT: " // prose: ignore {}"}.get(around, " # prose: ignore {}")
+    return _ignoring(diagnostic.code, comments.source.line_span(last).end, sign.format(diagnostic.code))
+
+
+def _ignoring(code: str, at: int, text: str) -> Fix:
+    return Fix(f"Ignore `{code}` here", (Edit(Span(at, at), text),), safe=False)
+
+
 class _Comments:
     """Where the comments of a file stand, and which lines they cover."""
 
@@ -166,11 +190,12 @@ class _Comments:
         self.strings: list[tuple[int, int]] = []
         self.found: list[tuple[Span, Span]] = []
         """The span of each comment, and of what stands between its signs."""
-        taken: list[Span] = []
+        self.taken: list[Span] = []
         for span, tokens in _texts(spec):
-            taken.append(span)
+            self.taken.append(span)
             self._read(tokens, span)
-        self._read_html(taken)
+        self.taken.sort()
+        self._read_html()
         self._lines = {self._line(span.start) for span, body in self.found if _WORDS.match(self.text, *body)}
         for fence in _fences(spec):
             self.fences.append((self._line(fence.span.start), self._line(max(fence.span.start, fence.span.end - 1))))
@@ -182,16 +207,21 @@ class _Comments:
         for token in tokens.finditer(self.text, span.start, span.end) if tokens else ():
             if token["comment"] is not None:
                 end = token.start() + len(token[0].rstrip())
-                self.found.append((Span(token.start(), end), Span(token.start("comment"), end)))
+                # Behind a remark the comment begins at a sign of its own.
+                sign = _SIGN.search(self.text, token.start(), end)
+                self.found += [(Span(sign.start(), end), Span(sign.end(), end))] if sign else []
             elif "\n" in token[0]:
                 self.strings.append((self._line(token.start()), self._line(token.end() - 1)))
 
-    def _read_html(self, taken: list[Span]) -> None:
-        taken.sort()
+    def _read_html(self) -> None:
         for comment in _HTML.finditer(self.text):
-            before = bisect_right(taken, (comment.start(), len(self.text))) - 1
-            if before < 0 or taken[before].end <= comment.start():
+            before = bisect_right(self.taken, (comment.start(), len(self.text))) - 1
+            if before < 0 or self.taken[before].end <= comment.start():
                 self.found.append((Span(*comment.span()), Span(*comment.span("comment"))))
+
+    def inside(self, place: Span) -> bool:
+        """Whether a place is in a fence, or in another text that is no Markdown."""
+        return any(span.covers(place) for span in self.taken)
 
     def covered(self, comment: Span) -> tuple[int, int]:
         """The lines that a comment covers."""

@@ -11,12 +11,15 @@ from typing import Literal
 from prose_runtime import nodes as n
 from prose_runtime.check.arguments import MODIFIERS
 from prose_runtime.check.references import References, Refers
+from prose_runtime.check.rules.unknown_backoff import BACKOFFS
 from prose_runtime.check.tables import Target
 from prose_runtime.lsp.context import Place, call_going_on, place_at
 from prose_runtime.lsp.desk import View
 from prose_runtime.lsp.targets import inputs_of
 from prose_runtime.lsp.words import FUNCTION_HELP, HELP, MODIFIER_HELP, SECTION_HELP, words
+from prose_runtime.syntax.config_values import read_type
 from prose_runtime.syntax.names import KINDS
+from prose_runtime.syntax.statements import FAILURES, MODES
 from prose_runtime.text import Span
 
 ProposalKind = Literal[
@@ -26,6 +29,12 @@ ProposalKind = Literal[
 
 _MEMBER = re.compile(r"(?P<name>[A-Za-z_][\w-]*)\.\Z")
 _IN_BRACE = re.compile(r"\{(?:[A-Za-z_][\w-]*\.)?\Z")
+_COMPARED = re.compile(r"(?:config\.)?\b(?P<name>[A-Za-z_][\w-]*)[ \t]*(?:[!=]=|is|is not)[ \t]*\"\Z")
+_CHOICES = (
+    (re.compile(r"\bbackoff:[ \t]*\"\Z"), BACKOFFS),
+    (re.compile(r"\bon-fail:[ \t]*\"\Z"), FAILURES),
+    (re.compile(r"\bparallel[ \t]*\([ \t]*\"\Z"), MODES),
+)
 _STATEMENT = re.compile(r"[ \t]*\Z")
 _SECTIONS = {
     "pattern": ("slots", "config", "parameters", "returns", "invariants", "shape", "delegation"),
@@ -107,6 +116,7 @@ def _text(place: Place) -> Iterator[Proposal]:
 def _program(place: Place) -> Iterator[Proposal]:
     quoted = _in_string(place)
     if quoted and not _IN_BRACE.search(place.left):
+        yield from _texts(place)
         return
     member = _MEMBER.search(place.left)
     if member:
@@ -115,6 +125,19 @@ def _program(place: Place) -> Iterator[Proposal]:
         yield from _names(place)
     elif not re.search(r"(?:^|\s)#", place.left):
         yield from _code(place)
+
+
+def _texts(place: Place) -> Iterator[Proposal]:
+    """The texts of which one has to stand here: of an enumeration, of an option, or the name of a spec."""
+    for pattern, values in _CHOICES:
+        if pattern.search(place.left):
+            yield from (Proposal(value, "value", place.word) for value in values)
+    if re.search(r"\b(?:use|from)[ \t]+\"\Z", place.left):
+        yield from _specs(place)
+    compared = _COMPARED.search(place.left)
+    declared = place.scopes.start.get(compared["name"]) if compared else None
+    if isinstance(declared, n.ConfigItem | n.Parameter):
+        yield from (Proposal(str(value), "value", place.word) for value in read_type(declared.type).options)
 
 
 def _code(place: Place) -> Iterator[Proposal]:

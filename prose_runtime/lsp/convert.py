@@ -8,10 +8,14 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
+from prose_runtime.check.reading import FIRM
+from prose_runtime.check.suppress import CODE as UNUSED
+from prose_runtime.check.suppress import silencing
 from prose_runtime.diagnostics import Diagnostic, Edit
 from prose_runtime.lsp.completion import Proposal
 from prose_runtime.lsp.outline import Entry
 from prose_runtime.lsp.positions import Positions
+from prose_runtime.nodes import Spec
 
 SOURCE = "prose"
 
@@ -95,6 +99,21 @@ def quick_fixes(found: Sequence[Diagnostic], uri: str, positions: Positions) -> 
         )
         for one in found
         if one.fix
+    ]
+
+
+def suppressions(found: Sequence[Diagnostic], spec: Spec, uri: str, positions: Positions) -> list[types.CodeAction]:
+    """For each fault that a comment can silence, the action that writes it."""
+    fixes = [(one, silencing(spec, one)) for one in found if one.severity != "error" or one.code not in FIRM]
+    return [
+        types.CodeAction(
+            title=fix.title,
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=[diagnostic(one, uri, positions)],
+            edit=workspace_edit(uri, fix.edits, positions),
+        )
+        for one, fix in fixes
+        if fix and one.code != UNUSED
     ]
 
 

@@ -20,7 +20,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from prose_runtime.check.checker import strictly
-from prose_runtime.check.fixes import fixed
+from prose_runtime.check.fixes import fixed, mended
 from prose_runtime.cli.check_settings import Defaults, Settings
 from prose_runtime.diagnostics import Diagnostic, Edit
 from prose_runtime.errors import UsageError
@@ -90,7 +90,7 @@ class ProseServer(LanguageServer):
         """Publish the faults of an open text."""
         start = time.monotonic()
         session = self.session(uri)
-        found = reported(session.view) if session else []
+        found = reported(session.view.analysis.diagnostics) if session else []
         shown = [convert.diagnostic(one, uri, session.positions) for one in found] if session else []
         paper = self.desk.papers.get(uri)
         self.text_document_publish_diagnostics(
@@ -120,15 +120,14 @@ class ProseServer(LanguageServer):
             self.check(uri)
 
 
-def reported(view: View) -> list[Diagnostic]:
-    """The faults of an open text that ``prose check`` would report for it, with the settings of its prose.yml."""
+def reported(found: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The faults of a text that ``prose check`` would report for it, with the settings of its prose.yml."""
     defaults = Defaults(Settings())
-    found = list(view.analysis.diagnostics)
     try:
         wanted = [one for one in found if defaults.wants(one)]
         return [strictly([one])[0] if defaults.strict(one) else one for one in wanted]
     except UsageError:  # `prose check` reports a prose.yml that is wrong; here it sets nothing
-        return found
+        return list(found)
 
 
 def build() -> ProseServer:
@@ -198,7 +197,7 @@ def _reading(server: ProseServer) -> None:
         text = types.MarkupContent(types.MarkupKind.Markdown, told.text)
         return types.Hover(text, session.positions.range(told.span))
 
-    options = types.CompletionOptions(trigger_characters=[".", "{", "#", "`", " "])
+    options = types.CompletionOptions(trigger_characters=[".", "{", "#", "`", '"', " "])
 
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, options)
     async def completed(params: types.CompletionParams) -> types.CompletionList:
@@ -268,10 +267,12 @@ def _changes(server: ProseServer) -> None:
         session = server.session(params.text_document.uri)
         if session is None:
             return []
-        found = reported(session.view)
+        found = reported(session.view.analysis.diagnostics)
         place = session.positions.span(params.range)
         touched = [one for one in found if one.span.start <= place.end and place.start <= one.span.end]
-        actions = convert.quick_fixes(touched, session.uri, session.positions) + _fix_all(session, found)
+        actions = convert.quick_fixes(touched, session.uri, session.positions)
+        actions += convert.suppressions(touched, session.view.spec, session.uri, session.positions)
+        actions += _fix_all(session, found, to_the_end=bool(params.context.only))
         return [action for action in actions if _wanted(action, params.context.only)]
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
@@ -280,9 +281,13 @@ def _changes(server: ProseServer) -> None:
         return convert.text_edits(formatting(session.view), session.positions) if session else []
 
 
-def _fix_all(session: Session, found: Sequence[Diagnostic]) -> list[types.CodeAction]:
-    """All safe fixes of a file in one action."""
-    text, count = fixed(session.view.source, found)
+def _fix_all(session: Session, found: Sequence[Diagnostic], *, to_the_end: bool) -> list[types.CodeAction]:
+    """All safe fixes of a file in one action; ``to_the_end``: checked anew until none is left, which takes its time."""
+    source = session.view.source
+    if to_the_end:
+        text, count = mended(source, found, lambda one: bool(reported([one])), session.view.project)
+    else:
+        text, count = fixed(source, found)
     if not count:
         return []
     whole = Edit(Span(0, len(session.view.source.text)), text)

@@ -15,6 +15,8 @@ from prose_runtime.text import Source, Span
 _MARKER = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|(?P<number>\d{1,9})[.)])(?P<gap>[ \t]+|$)")
 _FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*")
 _COMMENT = re.compile(r"<!--.*-->")
+_REMARKS = re.compile(r"(?<=\S)(?:[ \t]+<!--(?:(?!-->).)*-->)+[ \t]*$")
+"""Comments behind the text of a line; they are no part of it."""
 
 
 @dataclass(slots=True)
@@ -68,6 +70,10 @@ class _Reader:
         if self.fence and indent >= self.fence[1].indent:
             self._fenced(line, body)
             return
+        if "<!--" in body and (remarks := _REMARKS.search(text)):
+            text = text[: remarks.start()]
+            body = text.strip()
+            line = _Line(Span(begin, begin + len(body)), indent)
         marker = _MARKER.match(text)
         if marker and self._is_bullet(marker):
             self._bullet(start, text, marker)

@@ -27,6 +27,7 @@ kind: pattern
 ### Config
 
 - `passes` (integer, default: 2): how often
+- `manner` (plain | florid, default: plain)
 
 ### Parameters
 
@@ -57,7 +58,7 @@ def proposals(editor: Editor, folder: Path, line: str, text: str = PATTERN) -> l
 
 def items(editor: Editor, folder: Path, line: str, text: str = PATTERN) -> list[dict[str, object]]:
     whole = text.replace("HERE", line)
-    at = whole.index("|", text.index("HERE") if line else 0)
+    at = whole.replace(" | ", "   ").index("|", text.index("HERE") if line else 0)
     uri = editor.open(folder / "drafting.prose.md", whole[:at] + whole[at + 1 :])
     marker = whole[:at][-30:]
     found: list[dict[str, object]] = editor.ask("completion", uri, marker, len(marker))["items"]
@@ -77,6 +78,10 @@ def items(editor: Editor, folder: Path, line: str, text: str = PATTERN) -> list[
         ("emit view.|", ["verdict", "advice", "length"], ["topic", "emit"]),
         ('emit "so {|', ["notes", "view", "round", "inner", "writer"], ["emit", "repeat"]),
         ('emit "so {view.|', ["verdict"], ["notes"]),
+        ('if manner == "|', ["plain", "florid"], ["notes", "emit"]),
+        ('call writer\n  backoff: "|', ["none", "linear"], ["notes"]),
+        ('parallel ("|', ["first", "any"], ["notes"]),
+        ('use "|', ["dialectic"], ["notes", "emit"]),
         ("emit |", ["notes", "view", "topic", "passes"], ["heard", "reader"]),
     ],
 )

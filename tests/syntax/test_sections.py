@@ -26,6 +26,11 @@ def text(spec, span):
 # Slots
 
 
+def test_comments_behind_a_bullet_are_no_part_of_it():
+    spec = spec_of("### Parameters\n\n- `a`: what <!-- one --> <!-- two -->\n- `b` <!-- three -->\n- `c`: `<!-- x -->`")
+    assert [(row.name, row.description) for row in spec.parameters] == [("a", "what"), ("b", ""), ("c", "`<!-- x -->`")]
+
+
 def test_slots_with_their_contracts():
     spec = spec_of("""### Slots
 

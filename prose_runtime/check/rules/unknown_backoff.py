@@ -32,7 +32,7 @@ from prose_runtime.check.arguments import modifiers
 from prose_runtime.check.rule import Facts, Finding, Rule, meant
 from prose_runtime.text import Span
 
-_KNOWN = ("none", "linear", "exponential")
+BACKOFFS = ("none", "linear", "exponential")
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -45,10 +45,10 @@ def find(facts: Facts) -> Iterator[Finding]:
             word = facts.text(value.span)
         else:
             continue
-        if word not in _KNOWN:
+        if word not in BACKOFFS:
             inner = Span(value.span.start + 1, value.span.end - 1)
             known = "write `none`, `linear` or `exponential`"
-            help_, fix = meant(inner, word, _KNOWN, known)
+            help_, fix = meant(inner, word, BACKOFFS, known)
             yield Finding(value.span, f"{facts.text(value.span)} is no backoff", help_, fix=fix)
 
 
