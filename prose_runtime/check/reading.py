@@ -151,6 +151,16 @@ _PAGES: tuple[tuple[Rule, bool], ...] = (
         instead="- `topic`: what to write on",
     ),
     page(
+        "quoted-declaration",
+        "warning",
+        "A declaration in backticks",
+        does="Reports a bullet or row that stands in backticks together with its type or as a whole; it is read as if "
+        "it did not.",
+        why="Other readers take what stands in backticks for the name.",
+        example="- `topic: string -- what to write on`",
+        instead="- `topic`: what to write on",
+    ),
+    page(
         "unknown-type",
         "warning",
         "A type that is not known",

@@ -51,7 +51,10 @@ NO_FACTS = Facts()
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A bullet or row that starts with a name. ``rest`` is the text behind the colon or dash, or behind the name."""
+    """A bullet or row that starts with a name. ``rest`` is the text behind the colon or dash, or behind the name.
+
+    ``quoted`` is what stands in backticks where that is more than the name: the type, or all of it.
+    """
 
     name: Phrase
     ticked: bool
@@ -59,6 +62,7 @@ class Entry:
     rest: Phrase
     separated: bool
     colon: bool = False
+    quoted: Span | None = None
 
     @property
     def span(self) -> Span:
@@ -80,7 +84,7 @@ def read_entry(phrase: Phrase) -> Entry | None:
     """A phrase that starts with a name, or None."""
     lead = phrase.match(_LEAD)
     if lead is None:
-        return None
+        return _quoted_entry(phrase)
     name = phrase.group(lead, "tick" if lead["tick"] else "bare")
     rest = phrase.part(lead.end())
     if rest.text and rest.span.start == phrase.offset(lead.end()) and rest.text[0] not in "(:=—–*-":
@@ -95,6 +99,21 @@ def read_entry(phrase: Phrase) -> Entry | None:
         rest = rest.part(separator.end())
     separated = separator is not None or (group is not None and not rest)
     return Entry(name, bool(lead["tick"]), facts, rest, separated, colon)
+
+
+def _quoted_entry(phrase: Phrase) -> Entry | None:
+    """```topic: string -- what``` as a whole in backticks, or up to the type."""
+    end = phrase.text.find("`", 1) if phrase.text.startswith("`") else -1
+    entry = read_entry(phrase.part(1, end)) if end > 0 else None
+    if entry is None or not entry.separated:
+        return None
+    quoted, behind = phrase.part(0, end + 1).span, phrase.part(end + 1)
+    if not behind:
+        return replace(entry, ticked=True, quoted=quoted)
+    if not looks_like_type(entry.rest.text):
+        return None
+    facts = entry.facts.joined(Facts(type=entry.rest))
+    return replace(entry, ticked=True, facts=facts, rest=_after_separator(behind), colon=False, quoted=quoted)
 
 
 def _take_group(phrase: Phrase) -> tuple[Phrase | None, Phrase]:

@@ -22,7 +22,7 @@ from prose_runtime.syntax.config_values import (
 )
 from prose_runtime.syntax.entries import NO_FACTS, Entry, Facts, head_of, read_entry, read_facts, read_rest, says_none
 from prose_runtime.syntax.phrases import Phrase
-from prose_runtime.syntax.slots import distinct, entries, labelled, phrase, row_phrase, words_of
+from prose_runtime.syntax.slots import distinct, entries, labelled, phrase, report_quoted, row_phrase, words_of
 from prose_runtime.text import Source, Span
 
 
@@ -67,6 +67,7 @@ def _rows_of(source: Source, section: Section, out: Collector) -> Iterator[Decla
         if _introduces_rows(bullet, entry):
             yield from _rows_below(source, bullet, out)
         elif entry and entry.declares and not (says_none(bullet.text) and not entry.ticked):
+            report_quoted(entry, out)
             yield _declared(entry, bullet.span, row=False)
         elif not says_none(bullet.text):
             help_line = (
@@ -87,6 +88,7 @@ def _rows_below(source: Source, bullet: Bullet, out: Collector) -> Iterator[Decl
     for span, text in sorted(lines, key=lambda line: line[0]):
         entry = read_entry(text)
         if entry and (entry.declares or head_of(text).text == entry.name.text):
+            report_quoted(entry, out)
             yield _declared(entry, span, row=True)
         elif not says_none(text.text):
             help_line = "write `name: type -- what it is`"

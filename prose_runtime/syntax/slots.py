@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
-from prose_runtime.diagnostics import Collector, Secondary, did_you_mean
+from prose_runtime.diagnostics import Collector, Edit, Fix, Secondary, did_you_mean
 from prose_runtime.nodes import (
     Bullet,
     Delegate,
@@ -57,6 +57,7 @@ def entries(source: Source, section: Section, out: Collector, what: str) -> Iter
             place = Span(entry.rest.span.start, entry.rest.span.start + 1)
             out.error("unclosed-parenthesis", place, f"this parenthesis of `{entry.name.text}` is never closed")
         if entry and entry.declares and not (says_none(bullet.text) and not entry.ticked):
+            report_quoted(entry, out)
             yield bullet, entry
         elif not says_none(bullet.text):
             out.warning(
@@ -65,6 +66,17 @@ def entries(source: Source, section: Section, out: Collector, what: str) -> Iter
                 f"this bullet declares no {what}",
                 f"start it with a name: - `name`: what it is for; or write - None. when there is no {what}",
             )
+
+
+def report_quoted(entry: Entry, out: Collector) -> None:
+    """Say that more than a name stands in backticks."""
+    if entry.quoted is not None:
+        start, end = entry.quoted
+        edits = (Edit(Span(start, start + 1), ""), Edit(Span(end - 1, end), ""))
+        message = f"more than the name `{entry.name.text}` stands in backticks"
+        fix = Fix("Take the backticks away", edits)
+        place = out.source.first_line(entry.quoted)
+        out.warning("quoted-declaration", place, message, "put the name alone in backticks, or nothing", fix=fix)
 
 
 def distinct(found: Iterable[tuple[str, Span]], out: Collector, what: str) -> None:
@@ -206,12 +218,14 @@ def read_returns(source: Source, sections: Sequence[Section], out: Collector) ->
     promises: list[Promise] = []
     for section in sections:
         for bullet in section.bullets:
-            _return_bullet(source, bullet, outputs, promises)
+            _return_bullet(source, bullet, outputs, promises, out)
     distinct(((output.name, output.name_span) for output in outputs), out, "output")
     return Returns(span=around(sections), outputs=tuple(outputs), promises=tuple(promises))
 
 
-def _return_bullet(source: Source, bullet: Bullet, outputs: list[OutputDecl], promises: list[Promise]) -> None:
+def _return_bullet(
+    source: Source, bullet: Bullet, outputs: list[OutputDecl], promises: list[Promise], out: Collector
+) -> None:
     text = phrase(source, bullet)
     names = [read_entry(part) for part in text.split()] if text.text.startswith("`") else []
     plain = [name for name in names if name and name.ticked and not name.rest]
@@ -220,6 +234,7 @@ def _return_bullet(source: Source, bullet: Bullet, outputs: list[OutputDecl], pr
         return
     entry = read_entry(text) or _leading_tick(text)
     if entry and entry.declares and not (says_none(text.text) and not entry.ticked):
+        report_quoted(entry, out)
         outputs.append(_output(entry, bullet.span))
     elif text and not says_none(text.text):
         promises.append(promise(text))

@@ -97,6 +97,7 @@ SHAPES = {
     "unknown-section": TITLE,
     "unquoted-label": NAME,
     "unreachable": STATEMENT,
+    "quoted-declaration": r"`[^`]+`",
     "unread-bullet": ENGLISH,
     "unresolved-condition": r"[<>=]=?",
 }

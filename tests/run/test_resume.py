@@ -46,7 +46,7 @@ return { all, log, last }
 """
 
 
-class Stop(Exception):
+class Stop(BaseException):
     """Ends a run as a crash would: nothing of the program sees it."""
 
 

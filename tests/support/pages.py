@@ -49,6 +49,7 @@ PLACES = {
     "duplicate-name": PATTERN + "### Slots\n\nHERE" + END,
     "missing-delegation": PATTERN + "HERE\n",
     "name-differs-from-file": "---\nHERE\n---\n\nSay it.\n",
+    "quoted-declaration": PATTERN + "### Parameters\n\nHERE" + END,
     "unread-bullet": PATTERN + "### Parameters\n\nHERE" + END,
     "section-label": FUNCTION + "HERE\n",
     "unclosed-comment": FUNCTION + "HERE\n",
