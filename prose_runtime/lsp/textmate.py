@@ -18,6 +18,11 @@ SCOPE = "source.prosescript"
 _NAME = r"[A-Za-z_](?:[\w-]*\w)?"
 _BEFORE, _AFTER = r"(?<![\w.-])", r"(?![\w-])"
 _UNLESS_NAME = r"(?!\s*(?:=(?!=)|\.(?=[A-Za-z_])))"
+_UNLESS_VALUE = r"(?!\s*(?:[,)\]}]|[=!]=|[<>+*/%](?=\s)|(?:is|has|have|does|and|or|in)(?![\w-])))"
+_ALONE = frozenset(
+    {"return", "throw", "break", "continue", "else", "finally", "catch", "try", "do", "parallel", "loop"}
+)
+"""Words that can end a line; the others are names there."""
 _BINDING = ("let", "const")
 _STAGES = ("map", "pmap", "filter", "reduce")
 
@@ -39,7 +44,12 @@ def _repository() -> dict[str, Rule]:
         "comments": _match("comment.line.number-sign", r"(?:^|(?<=\s))#.*$"),
         "texts": _text('"""', "string.quoted.triple"),
         "strings": _text('"', "string.quoted.double"),
-        "criteria": {"name": _scope("string.unquoted.criterion"), "begin": r"\*\*\*?(?=[^*\s])", "end": r"\*\*\*?"},
+        "criteria": {
+            "name": _scope("string.unquoted.criterion"),
+            "begin": r"\*\*\*?(?=[^*\s])",
+            "end": r"\*\*\*?",
+            "patterns": [_interpolation()],
+        },
         "definitions": _pairs(("agent", "block"), "keyword.control", "entity.name.function"),
         "bindings": _pairs(_BINDING, "storage.type", "variable.other.definition"),
         "calls": _pairs(("call", "do"), "keyword.control", "entity.name.function.call"),
@@ -51,10 +61,10 @@ def _repository() -> dict[str, Rule]:
             "constant.numeric", r"(?<![\w.-])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?:\s*(?:ms|s|sec|min|m|h)(?![\w-]))?"
         ),
         "functions": _match("support.function", rf"{_BEFORE}(?:{_any(FUNCTION_HELP)})(?=\()"),
-        "statements": _words("keyword.control", words()["statement"]),
-        "constructs": _words("keyword.control", words()["construct"]),
+        "statements": _keywords("keyword.control", words()["statement"]),
+        "constructs": _keywords("keyword.control", words()["construct"]),
         "operators": _words("keyword.operator.word", words()["operator"]),
-        "connectives": _words("keyword.other", words()["connective"]),
+        "connectives": _keywords("keyword.other", words()["connective"]),
         "signs": _match("keyword.operator", r"==|!=|<=|>=|[<>=+*/%|]|(?<=\s)-(?=\s)"),
     }
 
@@ -81,16 +91,28 @@ def _words(name: str, spelt: Iterable[str]) -> Rule:
     return _match(name, rf"{_BEFORE}(?:{_any(spelt)}){_AFTER}{_UNLESS_NAME}")
 
 
+def _keywords(name: str, spelt: Iterable[str]) -> Rule:
+    """Words that lead something on, where they are no names that stand as values."""
+    alone = _any(_ALONE.intersection(spelt)) or "(?!)"
+    leading = _any(set(spelt) - _ALONE)
+    pattern = rf"(?:(?:{leading}){_AFTER}(?!\s*(?:#.*)?$)|(?:{alone}){_AFTER})"
+    return _match(name, _BEFORE + pattern + _UNLESS_NAME + _UNLESS_VALUE)
+
+
 def _any(spelt: Iterable[str]) -> str:
     """Alternatives, the longest first; blanks in a word may be more than one."""
     return "|".join(word.replace(" ", r"\s+") for word in sorted(spelt, key=lambda word: (-len(word), word)))
+
+
+def _interpolation() -> Rule:
+    return _match("variable.other.interpolated", rf"\{{{_NAME}(?:\.{_NAME})*\}}")
 
 
 def _text(quotes: str, name: str) -> Rule:
     """A string with its escapes and interpolations."""
     inside = [
         _match("constant.character.escape", r'\\[\\"nt{}]|\{\{|\}\}'),
-        _match("variable.other.interpolated", rf"\{{{_NAME}(?:\.{_NAME})*\}}"),
+        _interpolation(),
     ]
     end = quotes if len(quotes) > 1 else f"{quotes}|$"
     return {"name": _scope(name), "begin": quotes, "end": end, "patterns": inside}

@@ -77,7 +77,13 @@ def test_words_have_their_colours(line: str, word: str, kind: str) -> None:
     assert kinds(line)[word] == kind
 
 
-@pytest.mark.parametrize("line", ["record = 3", "record.field", "a-record", "emit_all()", "x.call"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "record = 3", "record.field", "a-record", "emit_all()", "x.call", "best = choice", "note: note  # as it is",
+        "{ output, option }", "[choice]", "choice is absent", "option, i", "input + output",
+    ],
+)  # fmt: skip
 def test_names_spelt_like_words_are_names(line: str) -> None:
     assert not [kind for kind in kinds(line).values() if kind.startswith(("keyword.control", "support"))]
 
@@ -106,11 +112,16 @@ def test_the_extension_names_files_that_are_there() -> None:
 
 def test_fences_of_markdown_get_the_colours() -> None:
     shown = json.loads((VSCODE / "syntaxes" / "fences.tmLanguage.json").read_text(encoding="utf-8"))
-    fence = shown["patterns"][0]
-    begin = re.compile(fence["begin"].replace("\\G", "^"))
-    assert all(begin.match(line) for line in ("```prose", "  ````prosescript", "~~~ prose"))
-    assert not any(begin.match(line) for line in ("```python", "```proses", "prose"))
-    assert grammar()["scopeName"] in json.dumps(fence["patterns"])
+    short, long = (re.compile(fence["begin"].replace("\\G", "^")) for fence in shown["patterns"])
+    assert all(short.match(line) for line in ("```prose", "  ```prosescript", "~~~ prose"))
+    assert not any(short.match(line) or long.match(line) for line in ("```python", "```proses", "prose"))
+    assert not short.match("````prose")
+    assert long.match("````prose")
+    for fence, inside, closing in zip(shown["patterns"], ("```json", "```"), ("```", "````"), strict=True):
+        goes_on = re.compile(fence["patterns"][0]["while"].replace("\\G", "^"))
+        assert goes_on.match(inside)
+        assert not goes_on.match(closing)
+        assert grammar()["scopeName"] in json.dumps(fence["patterns"])
 
 
 def test_the_settings_of_helix() -> None:
