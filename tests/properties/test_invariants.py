@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import re
-from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,191 +21,197 @@ from prose_runtime.runtime.session import RunRequest, execute, prepare
 from prose_runtime.services.api import Reply, Request
 from prose_runtime.services.bindings import Bindings
 from prose_runtime.services.config import ProseYml
+from support.breaches import LISTED, ROLES, SENTENCES, Breach, Story, mark
 from support.programs import pattern
 
 make_room()  # a run raises the limit of recursion, which Hypothesis wants to stay as it is
 
-Breach = tuple[str, ...]
-PAIRS = [(x, y) for x in "abc" for y in "abc" if x != y]
-SENTENCES: dict[Breach, str] = {
-    **{("never", x, y): f"`{x}` never sees the output of `{y}`." for x, y in PAIRS},
-    **{("only", x, y): f"`{x}` sees only the output of `{y}`." for x, y in PAIRS},
-    **{("if", x, y): f"`{x}` runs only when `{y}` approves." for x, y in PAIRS},
-    **{("order", x, y): f"`{x}` runs before `{y}`." for x, y in PAIRS},
-    **{("most", x, k): f"`{x}` runs at most {k} times." for x in "abc" for k in "12"},
-    **{("least", x, k): f"`{x}` runs at least {k} times." for x in "abc" for k in "12"},
-    ("mutual", "ps", "ps"): "No `ps` sees the output of another `ps`.",
-    ("never", "ps", "a"): "`ps` never sees the output of `a`.",
-}
-VALUES = st.sampled_from(["x", "y", "o.f", "o.g", "xs[0]", "xs", "topic", "1", "v", "v.text", "o"])
-CONDITIONS = st.sampled_from(
-    ["v.approved", "not v.approved", "v approves", "v rejects", "v does not approve", "n > 1", "x", "y is present"]
-)
-ROLES = st.sampled_from("abc")
-FORKS = ("parallel repeat 2:", "let xs = repeat 2:", "let xs = parallel for i in [1, x]:")
+VALUES = "x y o.f o.g xs[0] xs topic topic topic 1 v v.text o n".split()
+CONDITIONS = (
+    "v.approved", "not v.approved", "v approves", "v rejects", "v does not approve", "w approves", "n > 1", "x",
+    "y is present",
+)  # fmt: skip
+PLAIN = (
+    "let xs = []", "let o = { f: 1, g: 2 }", "let x = xs[0]", "record x in xs", "o.f = 1", "o.g = x", "xs[0] = 1",
+    "let n = 1", "let topic = 1", "let { f, g } = o", "let xs = xs | filter: item", "let ps = [ps[1], ps[0]]",
+    "do say(1)", "do say(x)", "do both", "do any", "let xs = [do say(1), call a(x: topic), do say(2)]",
+    "for m in ps:\n  call m(x: x)", "for m in ps:\n  call m(x: topic)", "for m, i in ps:\n  call m(x: i)",
+    "for m in ps:\n  do ask(m)", "for m in ps:\n  do ask(ps[0])", "let x = call ps[0](x: topic)",
+    "for m in ps:\n  let q = call m(x: topic)\n  call m(x: q)", "parallel for m in ps:\n  call m(x: x)",
+    "let xs = parallel for m in ps:\n  call m(x: topic)", "parallel for m, i in ps:\n  call m(x: xs[i])",
+    "let xs = [1, 2] | map:\n  call a(x: item)", "let xs = [1, 2] | pmap:\n  call b(x: item)",
+    "let y = [1, 2] | reduce(acc, it):\n  call c(x: acc)",
+)  # fmt: skip
+JUMPS = ("break", "continue", "if x:\n  break", "if v.approved:\n  continue")
+HEADS = {
+    "repeat": ("repeat 2:", "repeat n:", "repeat 3 as i:", "repeat n - 1:", "repeat len(xs):"),
+    "for": ("for i in [1, 2]:", "for i in xs:", "for i in [x, y]:"),
+    "loop": ("loop until CONDITION (max: 2):", "loop while CONDITION (max: n):"),
+    "fork": ("parallel repeat 2:", "parallel repeat n as i:", "let xs = parallel for i in [1, x]:"),
+    "list": ("let xs = repeat 2:", "let xs = for i in xs:"),
+    "race": ('parallel repeat 2 ("first"):', 'parallel for i in [1, 2] ("any", count: 1):'),
+    "member": ("for m in ps:", "parallel for m in ps:", "let xs = for m in ps:"),
+    "stage": ("let xs = [1, 2] | map:", "let xs = xs | pmap:", "let xs = [x, y] | filter:"),
+    "parallel": ("parallel:", 'parallel ("first"):', 'parallel ("any", count: 1):', 'parallel (on-fail: "ignore"):'),
+    "do": ("do:", "let x = do:"),
+    "if": ("if CONDITION:",),
+    "else": ("if CONDITION:",),
+    "try": ("try:",),
+    "choice": ("choice the better one:",),
+}  # fmt: skip
+START = ["let x = null", "let y = 1", "let v = null", "let w = null", "let o = { f: 0, g: 2 }", "let xs = []"]
+BLOCKS = [
+    "block say(p):", "  let q = call c(x: p)", "  return { f: p, g: q }", "block ask(m):", "  call m(x: 1)",
+    "block both:", "  call a(x: topic)", "  call b(x: topic)",
+]  # fmt: skip
 
 
 def indented(lines: list[str]) -> list[str]:
     return ["  " + line for line in lines]
 
 
-def expressions() -> st.SearchStrategy[str]:
-    return st.one_of(
-        VALUES,
-        st.builds("[{}, {}]".format, VALUES, VALUES),
-        st.builds("{{ f: {}, g: {} }}".format, VALUES, VALUES),
-        st.builds("{} or {}".format, VALUES, VALUES),
-        st.builds("({} if {} else {})".format, VALUES, CONDITIONS, VALUES),
-        st.builds("xs + [{}]".format, VALUES),
-        st.builds("do say({})".format, VALUES),
-    )
+class Writer:
+    """Writes programs by chance."""
 
+    def __init__(self, chance: random.Random):
+        self.chance = chance
 
-@st.composite
-def blocks(draw: Any, depth: int, looping: bool = False) -> list[str]:
-    return [line for _ in range(draw(st.integers(1, 3))) for line in draw(statements(depth, looping))]
+    def any(self, choices: Sequence[str]) -> str:
+        return self.chance.choice(choices)
 
+    def value(self) -> str:
+        return self.any(VALUES)
 
-@st.composite
-def statements(draw: Any, depth: int, looping: bool) -> list[str]:
-    if not depth or draw(st.booleans()):
-        return list(draw(simple(looping)))
-    kind = draw(st.sampled_from(["if", "else", "leave", "repeat", "for", "loop", "try", "parallel", "fork"]))
-    condition = draw(CONDITIONS)
-    if kind == "leave":
-        return [f"if {condition}:", draw(st.sampled_from(["  return x", '  throw "no"']))]
-    if kind == "parallel":
-        parts = ["let x = call a(x: topic)", "let y = call b(x: x)", "do:", *indented(draw(blocks(depth - 1)))]
-        return ["parallel:", *indented(parts)]
-    heads = {
-        "repeat": f"repeat {draw(st.sampled_from(['2', 'n']))}:",
-        "for": f"for i in {draw(st.sampled_from(['[1, 2]', 'xs', '[x, y]']))}:",
-        "loop": f"loop {draw(st.sampled_from(['until', 'while']))} {condition} (max: 2):",
-        "fork": draw(st.sampled_from(FORKS)),
-        "try": "try:",
-    }
-    inside = looping if kind in ("if", "else", "try") else kind != "fork"
-    found = [heads.get(kind, f"if {condition}:"), *indented(draw(blocks(depth - 1, inside)))]
-    other = {"else": "else:", "try": "catch as problem:"}.get(kind)
-    return [*found, other, *indented(draw(blocks(depth - 1, inside)))] if other else found
+    def call(self) -> str:
+        return f"call {self.any(ROLES)}(x: {self.value()})"
 
+    def expression(self) -> str:
+        one, two = self.value(), self.value()
+        condition = self.any(CONDITIONS)
+        return self.any(
+            [one, one, f"[{one}, {two}]", f"{{ f: {one}, g: {two} }}", f"{one} or {two}", f"xs + [{one}]", "do any",
+             f"do say({one})", f"({one} if {condition} else {two})", f"({self.call()} if {condition} else {one})"]
+        )  # fmt: skip
 
-def simple(looping: bool) -> st.SearchStrategy[list[str]]:
-    fixed = [
-        "let xs = []", "let o = { f: 1, g: 2 }", "let x = xs[0]", "record x in xs", "for m in ps:\n  call m(x: x)",
-        "let xs = parallel for m in ps:\n  call m(x: topic)", "parallel for m, i in ps:\n  call m(x: xs[i])",
-        "for m in ps:\n  let q = call m(x: topic)\n  call m(x: q)", "let x = call ps[0](x: topic)",
-        "let xs = xs | filter: item", *(["break", "continue"] if looping else []),
-    ]  # fmt: skip
-    return st.one_of(
-        st.builds("let {} = call {}(x: {})".format, st.sampled_from("xyvv"), ROLES, VALUES),
-        st.builds("call {}(x: {})".format, ROLES, VALUES),
-        st.builds("let {} = {}".format, st.sampled_from(["x", "y", "o", "xs", "v"]), expressions()),
-        st.builds("o.{} = {}".format, st.sampled_from("fg"), VALUES),
-        st.sampled_from(fixed),
-    ).map(lambda text: text.split("\n"))
+    def simple(self, looping: bool) -> list[str]:
+        kind = self.chance.randrange(6)
+        if kind < 2:
+            return [f"let {self.any('xyvvw')} = {self.call()}"]
+        if kind == 2:
+            return [self.call()]
+        if kind == 3:
+            return [f"let {self.any(['x', 'y', 'o', 'xs', 'v', 'topic', 'n'])} = {self.expression()}"]
+        return self.any([*PLAIN, *JUMPS] if looping else PLAIN).split("\n")
 
+    def block(self, depth: int, looping: bool = False) -> list[str]:
+        return [line for _ in range(self.chance.randint(1, 3)) for line in self.statement(depth, looping)]
 
-START = ["let x = null", "let y = 1", "let v = call a(x: topic)", "let o = { f: 0, g: 2 }", "let xs = []"]
-BLOCK = ["block say(p):", "  let q = call c(x: p)", "  return { f: p, g: q }"]
-TOKEN = re.compile(r"<(\w+)\.(\d)>")
+    def statement(self, depth: int, looping: bool) -> list[str]:
+        if not depth or self.chance.randrange(9) < 4:
+            return self.simple(looping)
+        kind = self.any(sorted(HEADS))
+        head = self.any(HEADS[kind]).replace("CONDITION", self.any(CONDITIONS))
+        passing = looping if kind in ("if", "else", "try", "do", "choice") else kind in ("repeat", "for", "loop")
+        body = self.block(depth - 1, passing)
+        if kind == "choice":
+            ways = (body, self.block(depth - 1, looping))
+            return [
+                head,
+                *(line for n, way in enumerate(ways) for line in indented([f'option "{n}":', *indented(way)])),
+            ]
+        if kind == "parallel":
+            body = [f"let x = {self.call()}", f"let y = {self.call()}", *self.nested("do:", body), "do any"]
+        elif kind in ("member", "stage"):
+            body.append(f"call m(x: {self.value()})" if kind == "member" else "x")
+        return self.nested(head, body) + self.rest(kind, depth, looping)
+
+    def rest(self, kind: str, depth: int, looping: bool) -> list[str]:
+        """The other branches of a construct."""
+        if kind == "else":
+            return self.nested("else:", self.block(depth - 1, looping))
+        if kind != "try":
+            return []
+        caught = self.nested("catch as problem:", self.block(depth - 1, looping))
+        return caught + (self.nested("finally:", self.simple(False)) if self.chance.randrange(3) == 0 else [])
+
+    def nested(self, head: str, body: list[str]) -> list[str]:
+        return [head, *indented(body)]
+
+    def program(self) -> list[str]:
+        body = [*self.statement(2, False), *(self.block(1) if self.chance.randrange(2) else [])]
+        return [*BLOCKS, *self.nested("block any:", self.block(1)), *START, *body, "return y"]
 
 
 class Service:
-    """Answers by chance with its own mark, and says what it is asked and answers."""
+    """Answers by chance with its own mark; some answers are late, some fail."""
 
-    def __init__(self, role: str, number: int, chance: random.Random, story: list[tuple[Any, ...]]):
-        self.role, self.number, self.chance, self.story = role, number, chance, story
+    def __init__(self, role: str, number: int, chance: random.Random, serial: list[int]):
+        self.role, self.number, self.chance, self.serial = role, number, chance, serial
         self.name = f"{role}{number}"
 
     async def __call__(self, request: Request) -> Reply:
         if request.purpose == "judge":
             return Reply({"verdict": self.chance.random() < 0.5, "reason": ""})
-        for _ in range(self.chance.randint(0, 2)):
+        if request.purpose == "choice":
+            return Reply({"option": self.chance.choice(request.options), "reason": ""})
+        for _ in range(self.chance.randint(0, 3)):
             await asyncio.sleep(0)
-        self.story.append(("told", self.role, self.number, json.dumps(request.inputs)))
         if self.chance.random() < 0.05:
             raise ServiceError("busy", kind="failed")
-        approved = self.chance.random() < 0.5
-        answer = self.filled(request.schema, "", approved)
-        self.story.append(("said", self.role, approved if isinstance(answer, dict) and "approved" in answer else None))
-        return Reply(answer)
+        self.serial[0] += 1
+        text = mark(self.role, self.number, self.serial[0], json.dumps(request.inputs) + str(request.prompt))
+        return Reply(self.filled(request.schema, "", self.chance.random() < 0.5, text))
 
-    def filled(self, schema: Any, name: str, approved: bool) -> Any:
+    def filled(self, schema: Any, name: str, approved: bool, text: str) -> Any:
         kind = (schema or {}).get("type")
         kind = kind[0] if isinstance(kind, list) else kind
         if kind == "object":
-            fields = {key: self.filled(part, key, approved) for key, part in schema.get("properties", {}).items()}
-            return fields or {"it": f"<{self.role}.{self.number}>"}
+            parts = schema.get("properties", {}).items()
+            return {key: self.filled(part, key, approved, text) for key, part in parts} or {"it": text}
         if kind == "array":
-            return [self.filled(schema.get("items"), "", approved)] * 2
+            return [self.filled(schema.get("items"), "", approved, text)] * 2
         if kind == "boolean" or name == "approved":
             return approved
-        return 1 if kind in ("number", "integer") else f"<{self.role}.{self.number}>"
-
-
-def breaches(story: list[tuple[Any, ...]], completed: bool) -> set[Breach]:
-    """The sentences that a run surely broke."""
-    found: set[Breach] = set()
-    said: dict[str, bool | None] = {}
-    calls: Counter[str] = Counter()
-    for what, role, *rest in story:
-        if what == "said":
-            said[role] = rest[0]
-            continue
-        number, text = rest
-        for seen, other in TOKEN.findall(text):
-            found.add(("never", role, seen))
-            found |= {("only", role, allowed) for allowed in "abc" if allowed != seen}
-            if (role, seen) == ("ps", "ps") and int(other) != number:
-                found.add(("mutual", "ps", "ps"))
-        found |= {("if", role, guard) for guard in "abc" if said.get(guard, False) is False}
-        found |= {("order", first, role) for first in "abc" if not calls[first]}
-        calls[role] += 1
-    for role in "abc":
-        found |= {("most", role, k) for k in "12" if calls[role] > int(k)}
-        found |= {("least", role, k) for k in "12" if completed and calls[role] < int(k)}
-    return found
+        return 1 if kind in ("number", "integer") else text
 
 
 def broken(path: Path, seeds: range) -> set[Breach]:
     """What runs of a program break."""
     found: set[Breach] = set()
     for seed in seeds:
-        chance, story = random.Random(seed), list[tuple[Any, ...]]()
+        chance, serial, story, n = random.Random(seed), [0], Story(), (2, 1, 3)[seed % 3]
         bindings = Bindings(ProseYml(), env={"PROSE_DEFAULT": "echo"})
-        bindings._services["echo"] = Service("judge", 0, chance, story)
-        bind: dict[str, Any] = {role: Service(role, 0, chance, story) for role in "abc"}
-        bind["ps"] = [Service("ps", number, chance, story) for number in (0, 1)]
-        asked = RunRequest(path.name, {"topic": "t"}, {}, bind, path.parent, False, bindings=bindings)
+        bindings._services["echo"] = Service("judge", 0, chance, serial)
+        bind: dict[str, Any] = {role: Service(role, 0, chance, serial) for role in ROLES}
+        bind[LISTED] = [Service(LISTED, number, chance, serial) for number in (0, 1)]
+        asked = RunRequest(path.name, {"topic": "t"}, {"n": n}, bind, path.parent, False, bindings=bindings)
         prepared = prepare(asked)
         prepared.limits = Limits(max_calls=60)
-        result = asyncio.run(execute(prepared))
-        found |= breaches(story, result.error is None)
+        result = asyncio.run(execute(prepared, listeners=[story]))
+        found |= story.broken(result.error is None, n)
     return found
 
 
 def written(folder: Path, lines: list[str], *, claims: bool) -> Path:
     listed = "### Invariants\n\n" + "\n".join(f"- {sentence}" for sentence in SENTENCES.values()) + "\n"
     folder.mkdir(exist_ok=True)
-    config = "- `n` (integer, default: 2)"
-    body = "\n".join(lines)
-    return pattern(
-        folder, body, slots="a b c ps[]", rows="topic: string", config=config, extra=listed if claims else ""
-    )
+    config, extra = "- `n` (integer, default: 2)", listed if claims else ""
+    return pattern(folder, "\n".join(lines), slots="a b c ps[]", rows="topic: string", config=config, extra=extra)
+
+
+def wrongly_proved(folder: Path, lines: list[str], seeds: range) -> set[Breach]:
+    """The sentences that are proved of a program and broken by a run."""
+    path = written(folder, lines, claims=False)
+    if any(found.severity == "error" for found in check_path(path).diagnostics):
+        return set()
+    verdicts = check_path(written(folder / "claims", lines, claims=True)).verdicts
+    proved = {key for key, verdict in zip(SENTENCES, verdicts, strict=True) if verdict.status == "proved"}
+    return proved & broken(path, seeds)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(blocks(2), blocks(2))
-def test_what_is_proved_is_never_broken(
-    tmp_path_factory: pytest.TempPathFactory, one: list[str], two: list[str]
-) -> None:
-    folder = tmp_path_factory.mktemp("proofs")
-    lines = [*BLOCK, *START, *one, *two, "return y"]
-    path = written(folder, lines, claims=False)
-    if any(found.severity == "error" for found in check_path(path).diagnostics):
-        return
-    verdicts = check_path(written(folder / "claims", lines, claims=True)).verdicts
-    proved = {key for key, verdict in zip(SENTENCES, verdicts, strict=True) if verdict.status == "proved"}
+@given(st.randoms(use_true_random=False))
+def test_what_is_proved_is_never_broken(tmp_path_factory: pytest.TempPathFactory, chance: random.Random) -> None:
+    lines = Writer(chance).program()
     note("\n".join(lines))
-    assert not proved & broken(path, range(8))
+    assert wrongly_proved(tmp_path_factory.mktemp("proofs"), lines, range(8)) == set()
