@@ -8,7 +8,7 @@ from functools import partial
 
 from prose_runtime import nodes as n
 from prose_runtime.check.arguments import MODIFIERS
-from prose_runtime.check.bounds_cost import CALLS, CHAIN, REQUESTS, WAIT, Cost, Exit, Key, either_exit
+from prose_runtime.check.bounds_cost import CALLS, CHAIN, REQUESTS, WAIT, Cost, Exit, Key, either_exit, opened
 from prose_runtime.check.bounds_formula import ONE, ZERO, Formula, count
 from prose_runtime.check.bounds_units import Wires
 from prose_runtime.check.bounds_values import (
@@ -192,10 +192,10 @@ class Calls(Expressions, ABC):
         if not any(same):
             self.shared.sites.append(Site(fill, node, self.unit, tuple(passed), slot, demand))
 
-    def endless(self, node: n.Node, reason: str) -> None:
-        """Something here makes any number of calls."""
-        unknown = Range(ZERO, self.unknown(node, reason))
-        self.add(dict.fromkeys((CALLS, REQUESTS, CHAIN, WAIT), unknown))
+    def again(self, node: n.Node, what: n.Node, reason: str) -> Val:
+        """A block or spec runs within itself."""
+        self.shared.recursive[what] = self.unknown(node, reason)
+        return UNKNOWN
 
     # specs with calls of their own
 
@@ -206,10 +206,10 @@ class Calls(Expressions, ABC):
 
         assert fill.unit is not None
         if self.shared.inside.count(fill.unit.analysis.spec) > DEEPEST_NESTING:
-            self.endless(node, f"`{fill.name}` calls itself")
-            return UNKNOWN
+            return self.again(node, fill.unit.analysis.spec, f"`{fill.name}` calls itself")
         given = {name: self._passed(frozen(value, self.state)) for name, value in passed.items()}
         exits = run_unit(fill.unit, given, self.shared, catching=self.catching > 0, where=self.where(node.span))
+        exits = opened(exits, self.shared.recursive.get(fill.unit.analysis.spec))
         raised = exits.get("raise")
         if raised is not None and self.catching:
             self.hand_on({"raise": Exit(raised.cost, self.state, NULL)})

@@ -57,6 +57,14 @@ def either(one: Cost, two: Cost) -> Cost:
     return {key: either_range(one.get(key, NONE), two.get(key, NONE)) for key in keys}
 
 
+def opened(exits: Mapping[str, Exit], unknown: Formula | None) -> dict[str, Exit]:
+    """Ways out of a piece that runs again within itself, any number of times: what it costs once, it may cost again."""
+    if unknown is None:
+        return dict(exits)
+    more = Range(ZERO, unknown)
+    return {kind: way.after(dict.fromkeys(way.cost, more)) for kind, way in exits.items()}
+
+
 def at_most_once(cost: Cost) -> Cost:
     """It, or nothing."""
     return {key: Range(ZERO, found.high) for key, found in cost.items()}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
 from prose_runtime.check.bounds_calls import Calls
-from prose_runtime.check.bounds_cost import JUDGE, REQUESTS, WAIT, Exit, either_exit
+from prose_runtime.check.bounds_cost import JUDGE, REQUESTS, WAIT, Exit, either_exit, opened
 from prose_runtime.check.bounds_formula import ONE
 from prose_runtime.check.bounds_values import (
     NULL,
@@ -236,8 +236,7 @@ class Statements(Calls):
             return UNKNOWN
         passed = self._arguments(definition, args)
         if definition in self.active:
-            self.endless(node, f"the block `{name}` calls itself")
-            return UNKNOWN
+            return self.again(node, definition, f"the block `{name}` calls itself")
         base = self.state.base or self.state
         state = State(dict(base.names), dict(base.lists), base, base.wary)
         self.active.append(definition)
@@ -245,7 +244,7 @@ class Statements(Calls):
         exits = self.run(lambda: self._in_block(definition, passed), state)
         self.branch = before
         self.active.pop()
-        return self.take_value(exits)
+        return self.take_value(opened(exits, self.shared.recursive.get(definition)))
 
     def _arguments(self, definition: n.BlockDef, args: tuple[n.Argument, ...]) -> dict[str, Val]:
         names = [parameter.id for parameter in definition.params]

@@ -99,9 +99,9 @@ class Site:
 class Shared:
     """What the walks of a spec and of all that it calls have in common.
 
-    ``heavy`` notes what each loop and call of the outermost spec costs; ``outside`` knows what names mean
-    beyond the spec. ``references`` are all bindings that a value may stand for, ``guessed`` how many of them were
-    known when a value of which nothing is known was last called.
+    ``heavy`` notes what each loop and call of the outermost spec costs; ``outside`` knows what names mean beyond the
+    spec. ``recursive`` are the blocks and specs that run within themselves. ``references`` are all bindings that a
+    value may stand for, ``guessed`` how many of them were known when a value of which nothing is known was called.
     """
 
     outside: Outside
@@ -112,6 +112,7 @@ class Shared:
     inside: list[n.Spec] = field(default_factory=list)
     demands: dict[Any, Demand] = field(default_factory=dict)
     references: dict[Any, Fill] = field(default_factory=dict)
+    recursive: dict[n.Node, Formula] = field(default_factory=dict)
     guessed: int | None = None
 
     def refer(self, unit: UnitFill) -> None:

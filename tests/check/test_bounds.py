@@ -234,6 +234,13 @@ def test_specs_inside_with_their_config(tmp_path: Path) -> None:
     assert {name: text(r.high) for name, r in found.targets.items()} == {"helper": "12"}
 
 
+def test_a_block_that_calls_itself_has_no_bound_for_any_role_in_it(tmp_path: Path) -> None:
+    body = "call b\ndo again\nblock again:\n  call a\n  if rounds > 1:\n    do again\n  call b"
+    found = bounds(tmp_path, body)
+    assert [evaluate(found.targets[name].high, Values()) for name in ("a", "b")] == [float("inf"), float("inf")]
+    assert [text(found.targets[name].low) for name in ("a", "b")] == ["1", "2"]
+
+
 def test_a_spec_that_calls_itself_has_no_bound(tmp_path: Path) -> None:
     path = pattern(
         tmp_path,

@@ -49,7 +49,7 @@ SENTENCES: dict[Breach, str] = {
 _MARK = re.compile(r"<(\w+)\.(\d)\.(\d+)>")
 _HANDED_ON = re.compile(r"\((\w+)\)")
 _ROUND = re.compile(r"(?:^|/)(?:repeat|for|loop)\b[^/\[]*\[\d+\]")
-_WALK = re.compile(r"(?:^|.*/)(?:parallel )?for\b[^/\[]*(?=\[)")
+_WALK = re.compile(r"(?:.*/)?(?:parallel )?for\b[^/\[]*(?=\[)")
 
 
 def mark(role: str, number: int, serial: int, told: str) -> str:
