@@ -67,7 +67,7 @@ class Walk(Statements):
             bound = self.whole(node.maximum, state)
             control = merged(control, merged(bound.data, bound.control))
         counter = Val({Label("counter", node.index.id): Trace(node.index.span)}) if node.index else NOTHING
-        heads = [(node.var, state.element(source)), (node.index, counter)]
+        heads = [(node.var, self.taken(state.element(source), node.body)), (node.index, counter)]
         if node.parallel is not None:
             return self.side_by_side(node, node.body, heads, control, state)
         return self.passes(node, heads, control, None, state)
@@ -90,7 +90,7 @@ class Walk(Statements):
         state: State,
     ) -> Val:
         """Walk the passes of a loop one after the other until another one adds nothing."""
-        before, leavings = state.control, self.leavings
+        before, leavings, since = state.control, self.leavings, len(self.asked)
         head = state.copy()
         head.control = merged(head.control, control)
         value = NOTHING
@@ -109,7 +109,14 @@ class Walk(Statements):
             ends.append(head.copy())
         state.become(join_states(ends))
         state.control = merged(before, self.left) if self.leavings != leavings else before
-        return self.gathered(node, value, control, state) if kept else NOTHING
+        return self.gathered(node, self.stale(value, since), control, state) if kept else NOTHING
+
+    def taken(self, element: Val, body: n.Block) -> Val:
+        """The element that each pass takes: an earlier pass may have asked again whom it is from."""
+        if not any(label.kind == "output" for label in element.data):
+            return element
+        with self.beside([body]):
+            return self.ageing(element)
 
     def once(
         self, node: Passing, heads: list[tuple[n.Name | None, Val]], tested: n.Loop | None, head: State
@@ -284,7 +291,8 @@ class Walk(Statements):
         value = self.value(node.source, state)
         for stage in node.stages:
             size = state.size(value)
-            element = state.element(value)
+            element = self.taken(state.element(value), stage.body)
+            since = len(self.asked)
             got = self.stage(stage, element, merged(size.data, size.control), state)
             if stage.kind == "reduce":
                 value = got
@@ -292,7 +300,7 @@ class Walk(Statements):
             if stage.kind == "filter":
                 tested = state.deep(got)
                 got = element.under(going_on(merged(tested.data, tested.control), stage.body.span))
-            value = self.gathered(stage, got, size.control, state)
+            value = self.gathered(stage, self.stale(got, since), size.control, state)
         return value
 
     def stage(self, stage: n.Stage, element: Val, control: Labels, state: State) -> Val:
@@ -323,7 +331,7 @@ class Walk(Statements):
     def call_block(self, node: n.Expr, name: str, args: tuple[n.Argument, ...], state: State) -> Val:
         """A block reads the delegation's names and has its own parameters."""
         definition = self.blocks.get(name)
-        values = [(argument.name, self.value(argument.value, state)) for argument in args]
+        values = list(zip((a.name for a in args), self.in_turn((a.value for a in args), state), strict=True))
         outer = state.outer if state.outer is not None else state.names
         if definition is None or name in self.active or len(self.active) >= _DEEPEST:
             seen = [state.deep(value) for value in (*outer.values(), *(value for _, value in values))]

@@ -176,9 +176,8 @@ class Statements(Expressions):
 
     def append(self, node: n.Append, state: State) -> Val:
         """``record E in xs``."""
-        value = self.value(node.value, state)
-        if node.note is not None:
-            value = joined(value, self.value(node.note, state))
+        values = self.in_turn((node.value, node.note) if node.note is not None else (node.value,), state)
+        value = joined(values[0], values[-1])
         changed = next((part for part in node.target.walk() if isinstance(part, n.Name)), None)
         if changed is not None:
             state.held.pop(changed.id, None)
@@ -317,17 +316,19 @@ class Statements(Expressions):
             return self.caught(node, state)
         exits: list[list[Any]] = [self.returns[-1], *self.breaks[-1:], *self.continues[-1:]]
         before = [len(found) for found in exits]
-        escaping: list[State] = []
+        given, escaping = self.returns[-1], list[State]()
         self.catchers.append(escaping)
         value = self.caught(node, state)
         self.catchers.pop()
         ways = [way for found, since in zip(exits, before, strict=True) for way in found[since:]]
         leaving = [way[0] if isinstance(way, tuple) else way for way in ways]
+        since = len(self.asked)
         self.finish(node, node.final, leaving, escaping)
         if not state.dead:
             with self.at(node, 2):
                 self.block(node.final, state)
-        return value
+        given[before[0] :] = [(end, self.stale(old, since)) for end, old in given[before[0] :]]
+        return self.stale(value, since)
 
     def finish(self, node: n.Try, final: n.Block, leaving: list[State], escaping: list[State]) -> None:
         """``finally`` where control leaves a ``try``, or an error that nothing in it catches does."""

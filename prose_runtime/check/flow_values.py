@@ -6,7 +6,7 @@ in cells, so that a change through one name shows through every other name of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from prose_runtime.text import Span
@@ -65,6 +65,17 @@ def merged(one: Labels, other: Labels) -> Labels:
 def going_on(labels: Labels, span: Span) -> Labels:
     """The same labels, one place further."""
     return {label: trace if trace.span == span else Trace(span, trace) for label, trace in labels.items()}
+
+
+def flagged(labels: Labels, flag: int, roles: Collection[str] | None) -> Labels:
+    """The same labels with a flag on the outputs of some roles, or of all."""
+
+    def due(label: Label) -> bool:
+        kind, name, flags = label
+        return kind == "output" and not flags & flag and (roles is None or name in roles)
+
+    made = {label: Label(label[0], label[1], label[2] | flag) for label in labels if due(label)}
+    return {made.get(label, label): trace for label, trace in labels.items()} if made else labels
 
 
 Place = tuple[object, int]
@@ -281,17 +292,12 @@ class State:
         self._flag(EARLIER, None)
 
     def _flag(self, flag: int, roles: frozenset[str] | None) -> None:
-        def due(label: Label) -> bool:
-            kind, name, flags = label
-            return kind == "output" and not flags & flag and (roles is None or name in roles)
-
         done: dict[int, Labels] = {}
 
         def on(labels: Labels) -> Labels:
             """Many values share what they were made of."""
             if id(labels) not in done:
-                flagged = {label: Label(label[0], label[1], label[2] | flag) for label in labels if due(label)}
-                done[id(labels)] = {flagged.get(label, label): t for label, t in labels.items()} if flagged else labels
+                done[id(labels)] = flagged(labels, flag, roles)
             return done[id(labels)]
 
         def change(value: Val) -> Val:

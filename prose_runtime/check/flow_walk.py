@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, ClassVar
@@ -32,6 +32,7 @@ from prose_runtime.check.flow_values import (
     State,
     Trace,
     Val,
+    flagged,
     going_on,
     join_states,
     joined,
@@ -110,6 +111,7 @@ class Expressions(ABC):
         self.found = Findings()
         self.catchers: list[list[State]] = []
         self.called: set[str] = set()
+        self.asked: list[str] = []
         self.meanwhile: frozenset[str] = frozenset()
         self.inside = 0
         self.path: list[Step] = []
@@ -132,6 +134,16 @@ class Expressions(ABC):
         """What the value of an expression may be made of."""
         visit = self.VISITS.get(type(expr))
         return visit(self, expr, state) if visit else NOTHING
+
+    def in_turn(self, exprs: Iterable[n.Expr], state: State) -> list[Val]:
+        """The values of several expressions, one after the other: what a later one asks makes an earlier one old."""
+        found = [(self.value(expr, state), len(self.asked)) for expr in exprs]
+        return [self.stale(value, since) for value, since in found]
+
+    def stale(self, value: Val, since: int) -> Val:
+        """A value that no name held while roles were asked: what they gave before is no longer their latest output."""
+        roles = frozenset(self.asked[since:])
+        return Val(flagged(value.data, OLDER, roles), value.control, value.places) if roles else value
 
     def whole(self, expr: n.Expr, state: State) -> Val:
         """The same with all that is inside it."""
@@ -159,23 +171,27 @@ class Expressions(ABC):
         key = expr.index
         if isinstance(key, n.Template) and len(key.parts) == 1 and isinstance(key.parts[0], str):
             return state.field(holder, key.parts[0])
+        since = len(self.asked)
         chosen = self.whole(key, state)
-        return state.element(holder).under(merged(chosen.data, chosen.control))
+        return state.element(self.stale(holder, since)).under(merged(chosen.data, chosen.control))
 
     def template(self, expr: n.Template, state: State) -> Val:
         """``"text {name}"``."""
-        data, control = NO_LABELS, NO_LABELS
-        for part in expr.parts:
-            if isinstance(part, n.Interpolation):
-                inside = self.whole(part.value, state)
-                data, control = merged(data, inside.data), merged(control, inside.control)
-            elif self.known.pattern is not None and self.known.pattern.search(part):
-                data = merged(data, {Label("name", self.known.spec.name): Trace(expr.span)})
-        return Val(data, control) if data or control else NOTHING
+        parts = [part.value for part in expr.parts if isinstance(part, n.Interpolation)]
+        made = self.computed(parts, state) if parts else NOTHING
+        pattern = self.known.pattern
+        if pattern is not None and any(isinstance(part, str) and pattern.search(part) for part in expr.parts):
+            named = {Label("name", self.known.spec.name): Trace(expr.span)}
+            return Val(merged(made.data, named), made.control)
+        return made
 
     def parts(self, expr: n.Expr, state: State) -> Val:
         """A value computed from all parts of an expression."""
-        return self.mixed(self.whole(part, state) for part in expr.children() if isinstance(part, n.Expr))
+        return self.computed([part for part in expr.children() if isinstance(part, n.Expr)], state)
+
+    def computed(self, exprs: Iterable[n.Expr], state: State) -> Val:
+        """A value computed from some expressions."""
+        return self.mixed(state.deep(value) for value in self.in_turn(exprs, state))
 
     def mixed(self, values: Iterable[Val]) -> Val:
         """A value made of several."""
@@ -187,23 +203,26 @@ class Expressions(ABC):
     def list_expr(self, expr: n.ListExpr, state: State) -> Val:
         """``[a, b]``."""
         items = NOTHING
-        for item in expr.items:
-            items = joined(items, _placed(self.value(item, state), item.span))
+        for item, value in zip(expr.items, self.in_turn(expr.items, state), strict=True):
+            items = joined(items, _placed(value, item.span))
         return state.make(expr, Cell({}, items), not self.inside)
 
     def object_expr(self, expr: n.ObjectExpr, state: State) -> Val:
         """``{ a: 1 }``."""
-        fields = {entry.key: _placed(self.value(entry.value, state), entry.span) for entry in expr.entries}
+        values = self.in_turn((entry.value for entry in expr.entries), state)
+        fields = {entry.key: _placed(value, entry.span) for entry, value in zip(expr.entries, values, strict=True)}
         return state.make(expr, Cell(fields), not self.inside)
 
     def binary(self, expr: n.Binary, state: State) -> Val:
         """``a or b`` and ``a + b`` may hand on a list or object; other operators compute."""
-        left = self.value(expr.left, state)
         if expr.op in ("or", "and"):
+            left = self.value(expr.left, state)
             tested = state.deep(left)
             control = merged(tested.data, tested.control)
-            return joined(left, self.arm(expr, 1, expr.right, control, state)).under(control)
-        right = self.value(expr.right, state)
+            since = len(self.asked)
+            right = self.arm(expr, 1, expr.right, control, state)
+            return joined(self.stale(left, since), right).under(control)
+        left, right = self.in_turn((expr.left, expr.right), state)
         if expr.op == "+" and (left.places or right.places):
             elements = joined(state.element(left), state.element(right))
             made = state.make(expr, Cell({}, elements), not self.inside)
@@ -238,7 +257,7 @@ class Expressions(ABC):
         """``len(xs)``, ``join(xs, ", ")``."""
         if expr.name == "len" and len(expr.args) == 1:
             return state.size(self.value(expr.args[0], state))
-        return self.mixed(self.whole(argument, state) for argument in expr.args)
+        return self.computed(expr.args, state)
 
     def group(self, expr: n.Group, state: State) -> Val:
         """``group(xs by field)``."""
@@ -329,11 +348,7 @@ class Expressions(ABC):
     def session(self, expr: n.Session, state: State) -> Val:
         """``session "text"`` and its forms."""
         role = expr.agent.id if expr.agent else SESSION
-        args: list[tuple[str, Val, Span]] = [
-            (a.name or WHETHER, self.whole(a.value, state), a.span) for a in self.told(expr, state)
-        ]
-        if expr.prompt is not None:
-            args.append(("prompt", self.whole(expr.prompt, state), expr.prompt.span))
+        args = self.arguments(list(self.told(expr, state)), expr.prompt, state)
         if self.remembers(expr):
             self.found.remembering.add(role)
             args.append(("memory", Val({Label("output", role, OLDER): Trace(expr.span)}), expr.span))
@@ -341,6 +356,13 @@ class Expressions(ABC):
         if expr.name is not None:
             self.bind(expr.name, result, state)
         return result
+
+    def arguments(self, args: Sequence[n.Argument], prompt: n.Expr | None, state: State) -> list[tuple[str, Val, Span]]:
+        """Properties by name, and the prompt."""
+        parts = [(a.name or WHETHER, a.value, a.span) for a in args]
+        parts += [("prompt", prompt, prompt.span)] if prompt is not None else []
+        values = self.in_turn((value for _, value, _ in parts), state)
+        return [(name, value, span) for (name, _, span), value in zip(parts, values, strict=True)]
 
     def told(self, expr: n.Session, state: State) -> Iterator[n.Argument]:
         """The properties of a session, and of its agent, that reach the model; others are told to nobody."""
@@ -362,14 +384,11 @@ class Expressions(ABC):
 
     def question(self, expr: n.Ask, state: State) -> Val:
         """``ask "text"``: a person answers."""
-        args = [(a.name or WHETHER, self.whole(a.value, state), a.span) for a in expr.args]
-        if expr.prompt is not None:
-            args.append(("prompt", self.whole(expr.prompt, state), expr.prompt.span))
-        return self.ask(expr, [PERSON], args, state)
+        return self.ask(expr, [PERSON], self.arguments(expr.args, expr.prompt, state), state)
 
     def effect(self, expr: n.Effect, state: State) -> Val:
         """``escalate topic``: a service gets the words, and the values that they name."""
-        args = [(a.name or WHETHER, self.whole(a.value, state), a.span) for a in expr.args]
+        args = self.arguments(expr.args, None, state)
         named = [state.deep(state.names[name]) for name in _NAME.findall(expr.text) if name in state.names]
         return self.ask(expr, [expr.name], [*args, ("prompt", self.mixed(named), expr.span)], state)
 
@@ -397,12 +416,14 @@ class Expressions(ABC):
         names = self.declared(target)
         free = iter(names)
         found = []
-        for number, argument in enumerate(expr.args, 1):
+        given = [argument.value for argument in expr.args] + ([expr.spread] if expr.spread is not None else [])
+        values = self.in_turn(given, state)
+        for number, (argument, value) in enumerate(zip(expr.args, values, strict=False), 1):
             name = argument.name or next(free, None) or f"input_{number}"
             if name not in _TUNING or name in names:
-                found.append((name, self.value(argument.value, state), argument.span))
+                found.append((name, value, argument.span))
         if expr.spread is not None:
-            found += self.spread(self.value(expr.spread, state), expr.spread.span, state)
+            found += self.spread(values[-1], expr.spread.span, state)
         return found
 
     def spread(self, value: Val, span: Span, state: State) -> list[tuple[str, Val, Span]]:
@@ -444,6 +465,7 @@ class Expressions(ABC):
             self.found.receive(role, WHETHER, Val(NO_LABELS, going_on(state.control, node.span)))
         self.raising(roles, node, state)
         state.called(roles)
+        self.asked += roles
         given = {Label("output", role): Trace(_first_line(node, self.known.spec)) for role in roles}
         return Val(given, NO_LABELS, state.make(node, EMPTY, False).places) if roles else NOTHING
 
@@ -511,6 +533,7 @@ class Expressions(ABC):
         self.found.opaque |= outcome.opaque
         self.raising(outcome.received, expr, state)
         state.called(outcome.received)
+        self.asked += outcome.received
         fields = {n_: Val(going_on(v.data, span), v.control) for n_, v in outcome.result.items() if n_ != WHETHER}
         whole = outcome.result.get(WHETHER, NOTHING)
         made = state.make(expr, Cell(fields), False)

@@ -10,6 +10,7 @@ from prose_runtime.check.checker import check_path
 from support.programs import pattern
 
 ASKED = "let v = call a(x: topic)\n"
+SAID = "let y = call b(x: topic)\n"
 GUARD = "`b` runs only when `a` approves."
 ORDER = "`a` runs before `b`."
 LAST = "`b` is called exactly once, after all calls of `a`."
@@ -68,6 +69,15 @@ VERDICTS = [
     # of branches side by side nobody knows which answered last
     (LATEST, "let y = call b(x: topic)\ncall a(x: y)", "proved"),
     (LATEST, "parallel:\n  let y = call b(x: topic)\n  call b(x: 2)\ncall a(x: y)", "watched"),
+    # what a value holds grows old while it is in no name
+    (LATEST, SAID + "call a(x: y, z: call b(x: 2))", "refuted"),
+    (LATEST, SAID + "let z = [y, call b(x: 2)]\ncall a(x: z)", "refuted"),
+    (LATEST, SAID + "let z = { f: y, g: call b(x: 2) }\ncall a(x: z.f)", "refuted"),
+    (LATEST, SAID + "for u in [y, y]:\n  call a(x: u)\n  call b(x: 2)", "watched"),
+    (LATEST, SAID + "for u in [y, y]:\n  call a(x: u)", "proved"),
+    (LATEST, SAID + "let z = [y] | filter:\n  call b(x: 2)\ncall a(x: z)", "watched"),
+    (LATEST, "let z = repeat 2:\n  call b(x: 2)\ncall a(x: z)", "refuted"),
+    (LATEST, SAID + "let z = do:\n  try:\n    return y\n  finally:\n    call b(x: 1)\ncall a(x: z)", "refuted"),
     # who depends on another one may do so by way of a third
     (FREE, "call a(x: topic)\ncall b(x: topic)", "proved"),
     (FREE, ASKED + "let w = call c(x: v)\ncall b(x: w)", "unread"),
