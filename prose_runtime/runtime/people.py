@@ -17,6 +17,7 @@ from prose_runtime.runtime.briefing import briefing
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.unit import Callee, FunctionCallee, ServiceCallee, UnitCallee
 from prose_runtime.runtime.wiring import LocalWiring
+from prose_runtime.services.bindings import spoken
 from prose_runtime.values import ServiceRef, Value
 
 
@@ -165,7 +166,7 @@ def _slot(path: str, name: str, program: Program) -> Slot:
 def _joined(path: str, word: str, wiring: LocalWiring) -> Change:
     def change(program: Program, slot: Slot, _: ServiceRef) -> ServiceRef:
         callee = wiring.participant(word, path)
-        return ServiceRef(callee.name, slot.name, _told(callee, program, slot, wiring))
+        return ServiceRef(spoken(callee.name), slot.name, _told(callee, program, slot, wiring))
 
     return change
 

@@ -19,7 +19,7 @@ from prose_runtime.runtime.needs import check_needs, skill_texts
 from prose_runtime.runtime.program import Program
 from prose_runtime.runtime.unit import Callee, FunctionCallee, ServiceCallee, Unit, UnitCallee
 from prose_runtime.services import registry
-from prose_runtime.services.bindings import Binding, Bindings, InstanceSettings
+from prose_runtime.services.bindings import Binding, Bindings, InstanceSettings, spoken
 from prose_runtime.services.config import settings_from
 from prose_runtime.values import ServiceRef, Value
 
@@ -127,7 +127,7 @@ class LocalWiring:
             name = str(getattr(word, "name", None) or getattr(word, "__name__", slot)) if named else slot
             return ServiceRef(name, slot, ServiceCallee(name, registry.adapt(name, word)))
         binding = self._binding(word, slot, base)
-        return ServiceRef(binding.name, slot, self._bound(binding))
+        return ServiceRef(spoken(binding.name), slot, self._bound(binding))
 
     def _binding(self, word: str, slot: str, base: Path | None) -> Binding:
         """What a word means as prose.yml and the providers know it, else the spec of that name."""

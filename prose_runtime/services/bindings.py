@@ -35,6 +35,12 @@ SPEC_SUFFIXES = (".md", ".prose")
 """Endings of spec files."""
 
 
+def spoken(name: str) -> str:
+    """A binding's name as the other roles hear of it: the number of somebody's chat is nobody else's."""
+    provider, _, address = name.partition(":")
+    return provider if provider in ADDRESSED and not address.startswith("@") else name
+
+
 @dataclass(frozen=True, slots=True)
 class Binding:
     """What a word is bound to.

@@ -13,6 +13,8 @@ import pytest
 import prose_runtime
 from prose_runtime.cli import main
 from prose_runtime.runtime.people import People
+from services.fake_telegram import TOKEN
+from support.programs import pattern
 
 DEBATE = """---
 name: bout
@@ -148,6 +150,23 @@ def test_a_role_with_a_persona_is_printed_as_both(do: Any, folder: Path) -> None
     report = do(*RUN, "--persona", "pro=Holmes")
     assert report["result"]["who"] == "Holmes (told) and told"
     assert [call["service"] for call in report["calls"]] == ["told"] * 3
+
+
+@pytest.mark.parametrize(
+    ("word", "heard"),
+    [("telegram:12345", "telegram"), ("telegram:@ann", "telegram:@ann"), ("ann", "ann"), ("me", "me")],
+)
+def test_others_hear_of_a_person_by_name_and_never_of_the_number_of_a_chat(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, heard: str
+) -> None:
+    monkeypatch.setenv("PROSE_TELEGRAM_TOKEN", TOKEN)
+    services = "default: me\nservices: {ann: {provider: telegram, chat: 12345}, me: {provider: human}}\n"
+    (tmp_path / "prose.yml").write_text(services, encoding="utf-8")
+    path = pattern(tmp_path, 'return "{a}"')
+    assert prose_runtime.run(path, bind={"a": word}).value == heard
+    if word.startswith("telegram"):
+        people = {"join": ["a"], "telegram": word, "personas": {"a": "Holmes"}}
+        assert prose_runtime.run(path, people=people).value == f"Holmes ({heard})"
 
 
 def test_people_are_given_from_python_too() -> None:
