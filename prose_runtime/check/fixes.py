@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -19,7 +20,8 @@ from prose_runtime.text import Source
 _ROUNDS = 20
 """How often a file is checked anew: a fix can bring another fault to light, and two could undo each other."""
 
-_BOM = b"\xef\xbb\xbf"
+_MARK = "\ufeff"
+_BOM = _MARK.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,22 @@ class Repair:
     @property
     def diff(self) -> str:
         """The change as a unified diff, empty when there is none."""
-        one, other = (text.splitlines(keepends=True) for text in (self.before, self.after))
+        mark = _MARK if _has_mark(self.path) else ""
+        one, other = (_LINE.findall(mark + text) for text in (self.before, self.after))
         return "".join(_with_ends(difflib.unified_diff(one, other, str(self.path), str(self.path))))
+
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+"""A line as tools that apply a diff see it: no other character than a line feed ends it."""
+
+
+def _has_mark(path: Path) -> bool:
+    """Whether a file begins with a byte order mark, which is no part of its text and one of its first line."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_BOM)) == _BOM
+    except OSError:
+        return False
 
 
 def _with_ends(lines: Iterable[str]) -> Iterator[str]:

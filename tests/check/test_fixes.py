@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,20 @@ def test_of_overlapping_fixes_one_is_applied_at_a_time() -> None:
 def test_new_lines_end_as_those_of_the_file() -> None:
     source = Source("x.prose.md", "a\r\nb\r\n")
     assert edited(source, [Edit(Span(0, 1), "x\ny")]) == "x\r\ny\r\nb\r\n"
+
+
+def test_the_diff_is_one_that_can_be_applied(tmp_path: Path) -> None:
+    path = program(tmp_path, "for each name in names:\n  emit name\n")
+    text = path.read_text(encoding="utf-8").replace("### Slots", "A\u2028line \x0c here.\n\n### Slots").rstrip("\n")
+    path.write_text("\ufeff" + text.replace("kind: pattern", "kind: Pattern"), encoding="utf-8")
+    before = path.read_bytes()
+    diff = repair(path, lambda _: True).diff
+    done = subprocess.run(
+        ["git", "apply", "--unsafe-paths", "-p0", "-"], cwd=tmp_path, input=diff.encode(), check=False
+    )
+    assert done.returncode == 0
+    assert path.read_bytes() != before
+    assert path.read_bytes() == before.replace(b"Pattern", b"pattern").replace(b"for each name", b"for name")
 
 
 def test_older_spellings_of_kinds_sections_and_labels(tmp_path: Path) -> None:
