@@ -44,7 +44,7 @@ def batch_options() -> list[click.Option]:
     """The options beside those of ``prose run``."""
     return [
         click.Option(["--inputs", "rows"], metavar="ROWS.jsonl",
-                     help="A JSON object with inputs and config in each line; - is standard input."),
+                     help="A JSON object with inputs and config in each line; - is standard input. Required."),
         click.Option(["--output", "-o"], metavar="FILE", help="Write the results there; default: standard output."),
         click.Option(["--at-once"], type=click.IntRange(min=1), default=4, show_default=True, metavar="N",
                      help="Have at most N rows running."),
@@ -52,10 +52,11 @@ def batch_options() -> list[click.Option]:
     ]  # fmt: skip
 
 
-@click.command(cls=RawCommand, short_help="Run a spec for many rows of inputs.", add_help_option=False)
+@click.command(cls=RawCommand, short_help="Run a spec for each line of a file of inputs.", add_help_option=False)
 def batch(words: tuple[str, ...]) -> int:
     """Run a spec for each line of a file, and print a line of JSON for each, in their order."""
-    return with_spec(words, _batch, options.Verb("batch", batch_options(), ("--json", "--strict", *CASSETTES)))
+    does = "Run SPEC for each line of a file of inputs, and print a line of JSON for each, in their order."
+    return with_spec(words, _batch, options.Verb("batch", does, batch_options(), ("--json", "--strict", *CASSETTES)))
 
 
 def _batch(asked: dict[str, Any], said: options.Words) -> int:

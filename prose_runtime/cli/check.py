@@ -166,7 +166,7 @@ def _colour() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-@click.command()
+@click.command(short_help="Explain what a code of `prose check` means.")
 @click.argument("code", required=False)
 @click.option("--all", "everything", is_flag=True, help="Explain every code.")
 def explain(code: str | None, everything: bool) -> int:

@@ -28,8 +28,11 @@ _ENGINE = click.Choice(["temporal"])
 
 _PLACE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("--address", {"metavar": "HOST:PORT", "help": "Where the engine is; default: prose.yml, then TEMPORAL_ADDRESS."}),
-    ("--namespace", {"metavar": "NAME", "help": "The engine's namespace."}),
-    ("--task-queue", {"metavar": "NAME", "help": "The queue of the workers; default: prose."}),
+    (
+        "--namespace",
+        {"metavar": "NAME", "help": "The engine's namespace; default: prose.yml, then TEMPORAL_NAMESPACE."},
+    ),
+    ("--task-queue", {"metavar": "NAME", "help": "The queue of the workers; default: prose.yml, then prose."}),
 )
 
 NAMES = ("--engine", *(name for name, _ in _PLACE))

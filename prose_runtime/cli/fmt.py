@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 
-@click.command()
+@click.command(short_help="Write spec files in their canonical form.")
 @click.argument("paths", nargs=-1, metavar="PATH...", required=True)
 @click.option("--check", is_flag=True, help="Write nothing; list the files that would change and exit 1 if any.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change and exit 1 if anything.")

@@ -7,7 +7,7 @@ import click
 from prose_runtime.errors import UsageError
 
 
-@click.command()
+@click.command(short_help="Serve an editor, as a language server.")
 def lsp() -> int:
     """Serve an editor: faults as you type, completion, names, outline and fixes, over standard input and output.
 

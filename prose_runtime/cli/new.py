@@ -23,7 +23,7 @@ _TEST = ".test"
 _TRIES = {"pattern": 'prose run {file} "what is to be written"', "function": 'prose run {file} "the text"'}
 
 
-@click.command()
+@click.command(short_help="Write a small spec and its test to start from.")
 @click.argument("kind", required=False, metavar="pattern|function|test")
 @click.argument("name", required=False)
 def new(kind: str | None, name: str | None) -> None:

@@ -36,10 +36,12 @@ GENERAL_WITH_VALUE = ("--input", "--inputs", *WITH_MORE, "--output", "-o", "--at
 class Verb:
     """A command that takes a spec.
 
-    ``more`` are options that it has beside those of ``prose run``, ``without`` those that it lacks.
+    ``does`` says what it does with a SPEC. ``more`` are options that it has beside those of ``prose run``, ``without``
+    those that it lacks.
     """
 
     name: str = "run"
+    does: str = "Run SPEC."
     more: Sequence[click.Option] = ()
     without: Sequence[str] = ()
 
@@ -177,7 +179,7 @@ def general_options() -> list[click.Option]:
         click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object with everything that happened."),
         click.Option(["--quiet", "-q", "quiet"], is_flag=True, help="Show no progress."),
         click.Option(["--no-record", "no_record"], is_flag=True, help="Keep no record; the run cannot be resumed."),
-        click.Option(["--help", "-h", "wants_help"], is_flag=True, help="Show this help."),
+        click.Option(["--help", "-h", "wants_help"], is_flag=True, help="Show this message and exit."),
     ]  # fmt: skip
 
 
@@ -210,7 +212,7 @@ def command(analysis: Analysis, spec: str, verb: Verb = RUN) -> tuple[SpecComman
     for key, item in known.items():
         groups[item.kind.capitalize() + "s" * (item.kind != "config")].append(_option(key, item, labels.shown(item)))
     groups["General"] += labels.options()
-    return SpecCommand(f"prose {verb.name} {spec}", _about(analysis), groups, labels), known
+    return SpecCommand(f"prose {verb.name} {spec}", _about(analysis, verb), groups, labels), known
 
 
 def _option(key: str, item: Item, flags: str) -> click.Option:
@@ -250,11 +252,12 @@ def _help(item: Item, flags: str = "") -> str:
     return " ".join([text, f"[{'; '.join(notes)}]" if notes else ""]).strip()
 
 
-def _about(analysis: Analysis) -> str:
+def _about(analysis: Analysis, verb: Verb) -> str:
     spec = analysis.spec
     description = spec.frontmatter.get("description")
     text = description if isinstance(description, str) else spec.shape.own if spec.shape else ""
-    return f"Run the {spec.kind} {spec.name}. {text[:1].upper()}{text[1:]}".strip()
+    does = verb.does.replace("SPEC", f"the {spec.kind} {spec.name}")
+    return f"{does} {text[:1].upper()}{text[1:]}".strip()
 
 
 def parse(analysis: Analysis, spec: str, words: Sequence[str], base: Path, verb: Verb = RUN) -> Words | str:
@@ -452,9 +455,9 @@ def _decoded(data: bytes, name: str) -> str:
 def general_help(library: Sequence[str], verb: Verb = RUN) -> str:
     """The help of a command without a spec."""
     text = (
-        "Run a spec. SPEC is a file or the name of a library pattern; its slots, config and inputs are options, "
-        f"and `prose {verb.name} SPEC --help` lists them. INPUT fills the first required text input; "
-        "- is standard input.\n\n"
+        f"{verb.does} SPEC is a file, or the name of a spec of this project or of the library; its slots, config and "
+        f"inputs are options, and `prose {verb.name} SPEC --help` lists them. INPUT fills the first required text "
+        "input; - is standard input.\n\n"
         "A SERVICE is a name of prose.yml, a provider such as echo, human or local, provider:model, "
         "or a function spec, by its path or by its name (a role of the library, such as critic).\n\n"
         f"Library: {', '.join(library)}"

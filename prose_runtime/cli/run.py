@@ -61,7 +61,8 @@ def submit(words: tuple[str, ...]) -> int:
 
         return submit_there(asked, said.engine or {}, as_json=said.json, quiet=said.quiet)
 
-    return with_spec(words, send, options.Verb("submit", without=("--no-record", "--strict", *CASSETTES)))
+    does = "Start a run of SPEC on an engine, and print the name of the run."
+    return with_spec(words, send, options.Verb("submit", does, without=("--no-record", "--strict", *CASSETTES)))
 
 
 def with_spec(

@@ -18,12 +18,12 @@ def journal(base: Path | None = None) -> Journal:
     return Journal((base or Path.cwd()) / RECORD_FOLDER)
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, short_help="List, show, export and compare recorded runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @engined
 @click.pass_context
 def runs(ctx: click.Context, /, as_json: bool, **given: Any) -> None:
-    """List, show and export the runs recorded in this folder, and those of an engine."""
+    """List, show, export and compare the runs recorded in this folder, and those of an engine."""
     if ctx.invoked_subcommand is None:
         _print_list(as_json, given)
 
@@ -41,7 +41,7 @@ def list_(as_json: bool, **given: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the object of `prose run --json`.")
 @engined
 def show(run: str, as_json: bool, **given: Any) -> None:
-    """Show a run. RUN is an unambiguous prefix of its name, or `last`."""
+    """Show a run. RUN is the beginning of its name, or `last`."""
     shown = _shown(run, given)
     if as_json:
         from prose_runtime.report.run_json import dumps
@@ -54,14 +54,15 @@ def show(run: str, as_json: bool, **given: Any) -> None:
         click.echo("\n".join(map(printable, run_text(shown).split("\n"))))
 
 
-@runs.command()
+@runs.command(short_help="Show what differs between two runs or cassettes.")
 @click.argument("a")
 @click.argument("b")
 @click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
 def diff(a: str, b: str, as_json: bool) -> int:
     """Show what differs between two runs or cassettes: inputs, calls, answers, conditions, result.
 
-    A and B are prefixes of runs, or files of cassettes. Exit code: 0 nothing differs, 1 something does.
+    A and B are runs, by the beginnings of their names or `last`, or files of cassettes. Exit code: 0 nothing differs,
+    1 something does.
     """
     from prose_runtime.report.run_diff import diff_text, differences, told
     from prose_runtime.report.run_json import dumps
@@ -86,7 +87,7 @@ def diff(a: str, b: str, as_json: bool) -> int:
 @click.option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
 @engined
 def export(run: str, form: str | None, output: str | None, **given: Any) -> None:
-    """Export a run as a page, a transcript, or all that was recorded. RUN is a prefix of its name, or `last`."""
+    """Export a run as a page, a transcript, or all that was recorded. RUN is the beginning of its name, or `last`."""
     there = is_there(run, given, journal())
     export_run(recorded_there(run, given) if there else recorded_here(journal(), run), form, output)
 
@@ -107,7 +108,7 @@ def export(run: str, form: str | None, output: str | None, **given: Any) -> None
 @engined
 @limited
 def resume(run: str, as_json: bool, quiet: bool, answers: tuple[str, ...], reask: bool, **more: Any) -> int:
-    """Go on with a run without asking anything again. RUN is a prefix of its name, or `last`."""
+    """Go on with a run without asking anything again. RUN is the beginning of its name, or `last`."""
     if is_there(run, more, journal()):
         return resume_there(run, more, given_limits(more), answers, as_json=as_json, quiet=quiet)
     from prose_runtime.cli.run import resume_run

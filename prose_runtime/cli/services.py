@@ -20,7 +20,7 @@ _KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
 """The variable that holds a provider's key when its service names no other."""
 
 
-@click.command()
+@click.command(short_help="List the services, and try whether they answer.")
 @click.option("--ping", is_flag=True, help="Ask each service whether it can answer.")
 def services(ping: bool) -> int:
     """List the services of prose.yml, the default, the judge and the known providers."""

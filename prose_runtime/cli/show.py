@@ -35,9 +35,9 @@ class View(NamedTuple):
 def show(spec: str, words: tuple[str, ...], view: str | None, *, as_json: bool) -> int:
     """Show what is known of a spec without running it.
 
-    SPEC is a file or the bare name of a library pattern. Who sees what comes as a table: a row for each role, a column
-    for each input, config item and role whose answers may get there, then the lines by which they travel, and what is
-    known of the spec's invariants.
+    SPEC is a file, or the name of a spec of this project or of the library. Who sees what comes as a table: a row for
+    each role, a column for each input, config item and role whose answers may get there, then the lines by which they
+    travel, and what is known of the spec's invariants.
 
     How many calls a run makes comes as formulas over config and inputs, with numbers for the defaults, or for what is
     given as for a run (`prose show refine --calls --max-iterations 2 --refiner claude`).

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from prose_runtime.runtime.testrun import Outcome
 
 
-@click.command()
+@click.command(short_help="Run tests: specs of kind test.")
 @click.argument("paths", nargs=-1, metavar="PATH...", required=True)
 @click.option("-k", "expression", metavar="EXPR", help="Run only tests whose file or name has this; not, and, or.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Also write the results as JUnit XML.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,27 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     assert all(f"\n  {name} " in shown for name in COMMANDS)
+
+
+def test_the_list_of_commands_says_of_each_what_it_does_in_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--help"], ["runs", "--help"]):
+        assert main(words) == 0
+        listed = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+        said = [line.split(maxsplit=1)[1].strip() for line in listed]
+        assert [text for text in said if not text.endswith(".") or text.endswith("..")] == []
+        assert len({*said}) == len(said)
+
+
+@pytest.mark.parametrize(
+    ("verb", "does"), [("run", "Run"), ("submit", "Start a run of"), ("batch", "Run .* for each line of a file")]
+)
+def test_help_with_and_without_a_spec_says_what_this_command_does(
+    verb: str, does: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in ([verb, "--help"], [verb, "guard", "--help"]):
+        assert main(words) == 0
+        first = " ".join(capsys.readouterr().out.split("\n\n")[1].split())
+        assert re.match(does, first), first
 
 
 @pytest.mark.parametrize("command", list(COMMANDS))
