@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from prose_runtime.errors import ServiceError
@@ -15,7 +14,7 @@ from prose_runtime.services.failures import Endpoint, shown
 from prose_runtime.services.live import ensure_live_allowed
 from prose_runtime.services.pricing import price_of_any
 from prose_runtime.services.prompt import Prompt
-from prose_runtime.services.remote import RemoteService, paid
+from prose_runtime.services.remote import SILENCE, RemoteService
 from prose_runtime.services.shape import shape_of
 from prose_runtime.services.shaping import as_object, unwrapped
 from prose_runtime.values import Usage
@@ -36,8 +35,6 @@ DEFAULT_URL = "https://api.anthropic.com"
 """The server unless ``base_url`` or ``ANTHROPIC_BASE_URL`` names another."""
 MAX_TOKENS = 16_000
 """The largest reply, in tokens, reasoning included, unless ``max_tokens`` is set."""
-SILENCE = 600.0
-"""Seconds without a byte from the server after which a call has failed."""
 TOOL = "answer"
 """The tool whose input is the structured answer."""
 
@@ -58,40 +55,36 @@ class AnthropicService(RemoteService["AsyncAnthropic"]):
         """Ask the server for the model, which costs nothing; says what is there. Raises ``ServiceError``."""
         model = self._settings.model or DEFAULT_MODEL
         client, endpoint = self._connect(model)
-        async with _told(endpoint):
+        async with self._told(endpoint):
             found = await client.models.retrieve(model)
         return f"{found.id} at {endpoint.place}"
+
+    @property
+    def _sdk(self) -> Any:
+        import anthropic
+
+        return anthropic
+
+    def _said(self, error: Any) -> tuple[str | None, str]:
+        if isinstance(error, self._sdk.APIStatusError):
+            return error.type, error.api_message or ""
+        return None, error.message
 
     async def _ask(self, request: Request, prompt: Prompt) -> Reply:
         model = request.model or self._settings.model or DEFAULT_MODEL
         client, endpoint = self._connect(model)
-        forced = model not in self._free
-        try:
-            return await self._stream(client, endpoint, request, prompt, model)
-        except ServiceError as error:
-            if not forced or not _dislikes_forced_tool(error):
-                raise
         # Models that always reason take no forced tool: they are offered it, and the prompt asks for JSON anyway.
-        self._free.add(model)
-        return await self._stream(client, endpoint, request, prompt, model)
+        ask = partial(self._stream, client, endpoint, request, prompt, model)
+        return await self._freely(model, ask, _dislikes_forced_tool)
 
     async def _stream(
         self, client: AsyncAnthropic, endpoint: Endpoint, request: Request, prompt: Prompt, model: str
     ) -> Reply:
         body, wrapped = self._body(request, prompt, model)
         answer = _Answer(endpoint, body["max_tokens"])
-        async with (
-            paid(lambda: self._usage(answer, model)),
-            _told(endpoint),
-            await client.messages.create(**body, stream=True) as stream,
-            aclosing(_events(stream, endpoint)) as events,
-        ):
-            async for event in events:
-                piece = answer.take(event)
-                if piece and request.on_text is not None:
-                    request.on_text(piece)
-            value = answer.value()
-        return Reply(unwrapped(value, wrapped), self._usage(answer, model), answer.model or model)
+        usage = partial(self._usage, answer, model)
+        value = await self._streamed(client.messages.create(**body, stream=True), answer, usage, request, endpoint)
+        return Reply(unwrapped(value, wrapped), usage(), answer.model or model)
 
     def _body(self, request: Request, prompt: Prompt, model: str) -> tuple[dict[str, Any], bool]:
         """The request as the client takes it, and whether the answer comes wrapped in an object."""
@@ -126,10 +119,7 @@ class AnthropicService(RemoteService["AsyncAnthropic"]):
             key_help=f"set the environment variable {variable} to a key from console.anthropic.com",
             model_help=f"`{model}` is unknown there: set `model` of this service to an id such as {DEFAULT_MODEL}",
         )
-        if not key:
-            raise endpoint.error("auth", sentence=f"has no key: {variable} is not set")
-        if not (key.isascii() and key.isprintable()):
-            raise endpoint.error("auth", sentence=f"has no usable key: {variable} holds characters that no key has")
+        endpoint.check_key(key, variable)
         return self._client_of_loop(lambda: self._new_client(key, variable)), endpoint
 
     def _new_client(self, key: str, variable: str) -> AsyncAnthropic:
@@ -228,36 +218,3 @@ def _known(figure: int | None, before: int) -> int:
 
 def _dislikes_forced_tool(error: ServiceError) -> bool:
     return error.kind == "failed" and ("tool_choice" in error.message or "thinking" in error.message)
-
-
-async def _events(
-    stream: AsyncIterator[RawMessageStreamEvent], endpoint: Endpoint
-) -> AsyncGenerator[RawMessageStreamEvent, None]:
-    """The events of a stream. A connection that breaks shows in the transport's own errors, or in garbled events."""
-    import anthropic
-
-    try:
-        async for event in stream:
-            yield event
-    except anthropic.APIError:
-        raise
-    except Exception as error:
-        raise endpoint.broken_stream() from error
-
-
-@asynccontextmanager
-async def _told(endpoint: Endpoint) -> AsyncIterator[None]:
-    """Within it the client's errors become ours."""
-    import anthropic
-
-    try:
-        yield
-    except anthropic.APITimeoutError as error:
-        raise endpoint.silent(SILENCE) from error
-    except anthropic.APIStatusError as error:
-        said = error.api_message or ""
-        raise endpoint.from_status(error.status_code, error.type, said, error.response.headers) from error
-    except anthropic.APIConnectionError as error:
-        raise endpoint.no_connection() from error
-    except anthropic.APIError as error:
-        raise endpoint.error("failed", error.message) from error

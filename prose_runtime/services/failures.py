@@ -81,6 +81,13 @@ class Endpoint:
         known = "failed" if kind == "unknown_model" else kind
         return ServiceError(message, kind=known, service=self.service, help=self._help(kind), **more)
 
+    def check_key(self, key: str, variable: str) -> None:
+        """Raise an error when a variable holds no key, or what no key can be."""
+        if not key:
+            raise self.error("auth", sentence=f"has no key: {variable} is not set")
+        if not (key.isascii() and key.isprintable()):
+            raise self.error("auth", sentence=f"has no usable key: {variable} holds characters that no key has")
+
     def from_status(self, status: int, name: str | None, said: str, headers: Mapping[str, str]) -> ServiceError:
         """An error reply. ``name`` is the server's own name for it, ``said`` its message."""
         kind = KINDS_BY_TYPE.get(name or "") or KINDS_BY_STATUS.get(status)

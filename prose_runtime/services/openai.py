@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,13 +15,13 @@ from prose_runtime.services.failures import Endpoint, shown
 from prose_runtime.services.live import ensure_live_allowed, is_loopback
 from prose_runtime.services.pricing import price_of_any
 from prose_runtime.services.prompt import Prompt
-from prose_runtime.services.remote import RemoteService, paid
+from prose_runtime.services.remote import SILENCE, RemoteService
 from prose_runtime.services.shape import shape_of
 from prose_runtime.services.shaping import ThoughtFilter, as_object, unwrapped, without_thoughts
 from prose_runtime.values import Usage
 
 if TYPE_CHECKING:
-    from openai import APIError, AsyncOpenAI
+    from openai import AsyncOpenAI
     from openai.types.chat import ChatCompletionChunk
 
     from prose_runtime.services.settings import ServiceSettings
@@ -33,8 +32,6 @@ DEFAULT_KEY = "OPENAI_API_KEY"
 """The environment variable that holds the key unless ``key_env`` names another."""
 DEFAULT_URL = "https://api.openai.com/v1"
 """The server unless ``base_url`` or ``OPENAI_BASE_URL`` names another."""
-SILENCE = 600.0
-"""Seconds without a byte from the server after which a call has failed."""
 
 
 def provider(settings: ServiceSettings) -> Service:
@@ -54,32 +51,36 @@ class OpenAIService(RemoteService["AsyncOpenAI"]):
     async def ping(self) -> str:
         """Ask the server which models it has, which costs nothing; says what is there. Raises ``ServiceError``."""
         client, endpoint = self._connect(self._settings.model)
-        async with _told(endpoint):
+        async with self._told(endpoint):
             known = [model.id async for model in client.models.list()]
         wanted = self._settings.model or (DEFAULT_MODEL if self._official else None)
         if wanted is not None and known and wanted not in known:
             raise endpoint.error("unknown_model", wanted)
         return f"{wanted or ', '.join(known[:3]) or 'no model'} at {endpoint.place}"
 
+    @property
+    def _sdk(self) -> Any:
+        import openai
+
+        return openai
+
+    def _said(self, error: Any) -> tuple[str | None, str]:
+        said = error.body.get("message") if isinstance(error.body, dict) else None
+        return error.code or error.type, said if isinstance(said, str) else error.message
+
     async def _ask(self, request: Request, prompt: Prompt) -> Reply:
         client, endpoint = self._connect(request.model or self._settings.model)
         model = request.model or self._settings.model or await self._default_model(client, endpoint)
-        held = model not in self._free
-        try:
-            return await self._stream(client, endpoint, request, prompt, model)
-        except ServiceError as error:
-            if not held or shape_of(request) is None or not _dislikes_schema(error):
-                raise
         # Not every server can hold a model to a schema; the prompt asks for JSON in words as well.
-        self._free.add(model)
-        return await self._stream(client, endpoint, request, prompt, model)
+        ask = partial(self._stream, client, endpoint, request, prompt, model)
+        return await self._freely(model, ask, lambda error: shape_of(request) is not None and _dislikes_schema(error))
 
     async def _default_model(self, client: AsyncOpenAI, endpoint: Endpoint) -> str:
         """The model of a server that was bound without one: most local servers have just one."""
         if self._official:
             return DEFAULT_MODEL
         if self._listed is None:
-            async with _told(endpoint):
+            async with self._told(endpoint):
                 self._listed = next(iter([model.id async for model in client.models.list()]), None)
         if self._listed is None:
             raise endpoint.error("unknown_model", sentence="has no model loaded")
@@ -90,20 +91,12 @@ class OpenAIService(RemoteService["AsyncOpenAI"]):
     ) -> Reply:
         body, wrapped = self._body(request, prompt, model)
         answer = _Answer(endpoint, self._settings.max_tokens)
-        async with (
-            paid(lambda: self._usage(answer, model)),
-            _told(endpoint),
-            await client.chat.completions.create(**body, stream=True) as stream,
-            aclosing(_chunks(stream, endpoint)) as chunks,
-        ):
-            async for chunk in chunks:
-                piece = answer.take(chunk)
-                if piece and request.on_text is not None:
-                    request.on_text(piece)
-            value = answer.value()
+        usage = partial(self._usage, answer, model)
+        opened = client.chat.completions.create(**body, stream=True)
+        value = await self._streamed(opened, answer, usage, request, endpoint)
         if shape_of(request) is not None:
             value = unwrapped(_read(value), wrapped)
-        return Reply(value, self._usage(answer, model), answer.model or model)
+        return Reply(value, usage(), answer.model or model)
 
     def _body(self, request: Request, prompt: Prompt, model: str) -> tuple[dict[str, Any], bool]:
         """The request as the client takes it, and whether the answer comes wrapped in an object."""
@@ -136,10 +129,8 @@ class OpenAIService(RemoteService["AsyncOpenAI"]):
             model_help=f"check `model` ({model}) of this service, and that `base_url` is whole; most end in /v1",
         )
         # Servers on this machine rarely want a key, but one that was named has to be there.
-        if not key and (self._settings.key_env or not is_loopback(self._url)):
-            raise endpoint.error("auth", sentence=f"has no key: {variable} is not set")
-        if not (key.isascii() and key.isprintable()):
-            raise endpoint.error("auth", sentence=f"has no usable key: {variable} holds characters that no key has")
+        if key or self._settings.key_env or not is_loopback(self._url):
+            endpoint.check_key(key, variable)
         return self._client_of_loop(lambda: self._new_client(key or "none")), endpoint
 
     def _new_client(self, key: str) -> AsyncOpenAI:
@@ -213,49 +204,3 @@ def _read(text: str) -> Any:
 def _dislikes_schema(error: ServiceError) -> bool:
     said = error.message.lower()
     return error.kind == "failed" and any(word in said for word in ("response_format", "json_schema", "schema"))
-
-
-async def _chunks(
-    stream: AsyncIterator[ChatCompletionChunk], endpoint: Endpoint
-) -> AsyncGenerator[ChatCompletionChunk, None]:
-    """The chunks of a stream. A connection that breaks shows in the transport's own errors, or in garbled chunks."""
-    import openai
-
-    try:
-        async for chunk in stream:
-            yield chunk
-    except (openai.APIStatusError, openai.APITimeoutError):
-        raise
-    except openai.APIConnectionError as error:
-        raise endpoint.broken_stream() from error
-    except openai.APIError:
-        raise
-    except Exception as error:
-        raise endpoint.broken_stream() from error
-
-
-@asynccontextmanager
-async def _told(endpoint: Endpoint) -> AsyncIterator[None]:
-    """Within it the client's errors become ours."""
-    import openai
-
-    try:
-        yield
-    except openai.APITimeoutError as error:
-        raise endpoint.silent(SILENCE) from error
-    except openai.APIStatusError as error:
-        name, said = _said(error)
-        raise endpoint.from_status(error.status_code, name, said, error.response.headers) from error
-    except openai.APIConnectionError as error:
-        raise endpoint.no_connection() from error
-    except openai.APIError as error:
-        name, said = _said(error)
-        # Inside a stream some servers give the status that they would have answered with as the error's code.
-        status = int(name) if name and name.isdigit() else 0
-        raise endpoint.from_status(status, name, said, {}) from error
-
-
-def _said(error: APIError) -> tuple[str | None, str]:
-    """A server's own name and message of an error."""
-    said = error.body.get("message") if isinstance(error.body, dict) else None
-    return error.code or error.type, said if isinstance(said, str) else error.message
