@@ -125,6 +125,11 @@ class Source:
         """The file's own characters of a span, with newlines as ``\\n``."""
         return self.raw[span.start : span.end].replace("\r\n", "\n").replace("\r", "\n")
 
+    def read(self, span: Span) -> str:
+        """The characters of a span as parsers read them, with newlines as ``\\n``."""
+        text = self.text[span.start : span.end]
+        return text.replace(" \n", "\n") if "\r" in self.raw[span.start : span.end] else text
+
     def utf16_column(self, offset: int) -> int:
         """One-based column in UTF-16 code units, as editors and SARIF count."""
         start = self.line_starts[self.place(offset).line - 1]

@@ -77,7 +77,7 @@ class _Reader:
 
     def _spelling(self, span: Span, marked: bool = False) -> str:
         """The text of a span on one line. Inside marks a ``#`` begins no comment."""
-        text = self.source.slice(span)
+        text = self.source.read(span)
         return _spelt_inside(text) if marked or self.marked else _spelt(text)
 
     def _test(self, span: Span) -> Test:

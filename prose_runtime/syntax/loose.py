@@ -43,7 +43,7 @@ def data(source: Source, span: Span) -> Pair | Item | Expr:
 
 def as_text(source: Source, span: Span) -> Template:
     """The characters of a span as a text; quotes around all of them are left out."""
-    said = source.slice(span).strip()
+    said = source.read(span).strip()
     if len(said) > 1 and said[0] == said[-1] and said[0] in "\"'" and said[0] not in said[1:-1]:
         said = said[1:-1]
     return Template(span=span, parts=(said,) if said else ())

@@ -53,7 +53,7 @@ def _read(arg: Argument, known: frozenset[str], source: Source) -> Argument:
 
 def text_of(expr: Expr, source: Source) -> Template:
     """An expression as the text that it is written with."""
-    return Template(span=expr.span, parts=(" ".join(source.slice(expr.span).split()),))
+    return Template(span=expr.span, parts=(" ".join(source.read(expr.span).split()),))
 
 
 def as_data(expr: Expr, source: Source) -> Expr:

@@ -61,6 +61,8 @@ def plain(source: Source, span: Span, out: Collector) -> str:
 
 def bare(source: Source, span: Span, out: Collector) -> Template:
     """Text without quotes, such as the criteria of a choice: on one line, backslashes as they are."""
+    if source.slice(span) != source.read(span):
+        source = Source(source.path, source.text)
     parts = [
         re.sub(r"\s+", " ", part) if isinstance(part, str) else part
         for part in _Reader(source, out, escapes=False).parts(span)

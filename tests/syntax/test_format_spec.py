@@ -265,3 +265,18 @@ def test_a_change_of_meaning_is_a_fault_of_the_formatter(monkeypatch):
     monkeypatch.setattr(formatting, "lay_out", lambda spec: TIDY.replace("record", "append"))
     with pytest.raises(FormatFault, match="would not mean the same"):
         format_spec(Source("t.md", UNTIDY))
+
+
+@pytest.mark.parametrize(
+    ("written", "tidy"),
+    [
+        ("if the topic says “good”:\n  emit 1\n", 'if the topic says "good":\n  emit 1\n'),
+        ("choice what is “best”:\n  option “a”:\n    emit 1\n", 'choice what is "best":\n  option "a":\n    emit 1\n'),
+        ("agent w:\n  note: see “x”\u00a0y\n", 'agent w:\n  note: see "x" y\n'),
+        ("agent w:\n  tools: “read” more\n", 'agent w:\n  tools: "read" more\n'),
+        ("if **it is “x”**:\n  emit 1\n", "if **it is “x”**:\n  emit 1\n"),
+    ],
+)
+def test_printed_quotes_and_blanks_in_english_are_plain_ones(written, tidy):
+    program = "### Delegation\n\n```prose\n{}return 1\n```\n"
+    assert body(program.format(written)) == program.format(tidy)

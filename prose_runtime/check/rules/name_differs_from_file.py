@@ -24,6 +24,7 @@ Use instead
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,7 +42,9 @@ def find(facts: Facts) -> Iterator[Finding]:
     file = stem(Path(spec.source.path))
     if file.lower() in _ANY_NAME or _plain(file) == _plain(spec.name) or facts.text(spec.name_span) != spec.name:
         return
-    yield Finding(spec.name_span, f"the spec is called `{spec.name}`, and its file {file}", f"write name: {file}")
+    fits = re.fullmatch(r"[^\W\d][\w -]*", file)
+    help_ = f"write name: {file}" if fits else "give the file the name of the spec"
+    yield Finding(spec.name_span, f"the spec is called `{spec.name}`, and its file {file}", help_)
 
 
 def _plain(name: str) -> str:
