@@ -93,12 +93,18 @@ async def arun(
         CheckFailed: The spec has errors.
         UsageError: An argument is wrong: nothing was run.
         ProseError: The run ended without a result; its class says why. ``Paused``: a person has to answer first.
+        asyncio.CancelledError: The task was cancelled; what was answered by then is in the record.
     """
+    from asyncio import CancelledError
+
+    from prose_runtime.errors import Cancelled
     from prose_runtime.runtime.asked import Asked, carried_out
 
     path, project = _spec(spec)
     asked = Asked(path, project, inputs, config, bind, limits, people)
     result = await carried_out(asked, record, on_event)
+    if isinstance(result.error, Cancelled):
+        raise CancelledError from result.error
     if result.error is not None:
         raise result.error
     return result

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import inspect
 import re
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -189,3 +190,41 @@ def test_a_run_inside_a_loop_says_what_to_write_and_threads_may_run_at_once(tmp_
 def test_run_and_arun_take_the_same() -> None:
     assert inspect.signature(prose.run) == inspect.signature(prose.arun)
     assert prose.run.__name__ == "run"
+
+
+def test_a_cancelled_run_is_cancelled_as_any_task_and_its_record_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = pattern(tmp_path, ASK.replace("{x}", "1"), slots="a")
+
+    async def slow(request: object) -> str:
+        await asyncio.sleep(60)
+        return "late"
+
+    async def within() -> None:
+        async with asyncio.timeout(0.1):
+            await prose.arun(path, bind={"a": slow}, record=True)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(within())
+    assert Journal(tmp_path / ".prose").list()[0].status == "cancelled"
+
+
+def test_ctrl_c_stops_a_program_that_runs_a_spec(tmp_path: Path) -> None:
+    pattern(tmp_path, ASK.replace("{x}", "1"), slots="a")
+    program = """
+import asyncio, os, signal
+import prose_runtime as prose
+
+async def slow(request):
+    os.kill(os.getpid(), signal.SIGINT)
+    await asyncio.sleep(60)
+
+try:
+    prose.run("probe.prose.md", bind={"a": slow})
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = run([sys.executable, "-c", program], tmp_path, tmp_path)
+    assert (done.exit, done.stdout) == (0, "interrupted\n"), done.stderr
