@@ -188,6 +188,7 @@ class _Comments:
         self.text = spec.source.text
         self.fences: list[tuple[int, int]] = []
         self.strings: list[tuple[int, int]] = []
+        self._known: dict[int, int] = {}
         self.found: list[tuple[Span, Span]] = []
         """The span of each comment, and of what stands between its signs."""
         self.taken: list[Span] = []
@@ -223,16 +224,26 @@ class _Comments:
         """Whether a place is in a fence, or in another text that is no Markdown."""
         return any(span.covers(place) for span in self.taken)
 
+    def _next(self, line: int) -> int:
+        """The line at or below one that holds something else than a comment."""
+        passed = []
+        while line not in self._known and line < len(self.source.line_starts) and self._passes(line):
+            passed.append(line)
+            line += 1
+        line = self._known.get(line, line)
+        self._known.update(dict.fromkeys(passed, line))
+        return line
+
+    def _passes(self, line: int) -> bool:
+        return line in self._lines or not self.text[slice(*self.source.line_span(line))].strip()
+
     def covered(self, comment: Span) -> tuple[int, int]:
         """The lines that a comment covers."""
         number, last = self._line(comment.start), self._line(comment.end - 1)
         start, end = self.source.line_starts[number - 1], self.source.line_span(last).end
         if self.text[start : comment.start].strip() or end > comment.end:
             return min([first for first, behind in self.strings if behind == number], default=number), last
-        line = last + 1
-        lines = len(self.source.line_starts)
-        while line < lines and (line in self._lines or not self.text[slice(*self.source.line_span(line))].strip()):
-            line += 1
+        line = self._next(last + 1)
         opened = [behind for first, behind in (*self.fences, *self.strings) if first == line]
         return line, max(opened, default=line)
 

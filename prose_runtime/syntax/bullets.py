@@ -15,8 +15,6 @@ from prose_runtime.text import Source, Span
 _MARKER = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|(?P<number>\d{1,9})[.)])(?P<gap>[ \t]+|$)")
 _FENCE = re.compile(r"(`{3,}|~{3,})[^\n]*")
 _COMMENT = re.compile(r"<!--.*-->")
-_REMARKS = re.compile(r"(?<=\S)(?:[ \t]+<!--(?:(?!-->).)*-->)+[ \t]*$")
-"""Comments behind the text of a line; they are no part of it."""
 
 
 @dataclass(slots=True)
@@ -45,6 +43,19 @@ def read_bullets(source: Source, span: Span, out: Collector) -> tuple[Bullet, ..
     return _Reader(source, out).read(span)
 
 
+def _before_remarks(text: str) -> int:
+    """Where the words of a line end, without the comments behind them; a line of comments alone stays whole."""
+    end = whole = len(text.rstrip())
+    while text.endswith("-->", 0, end):
+        at = text.rfind("<!--", 0, end)
+        if at < 1 or text[at - 1] not in " \t" or text.find("-->", at) != end - 3:
+            break
+        end = at
+        while end and text[end - 1] in " \t":
+            end -= 1
+    return end or whole
+
+
 class _Reader:
     def __init__(self, source: Source, out: Collector):
         self.source = source
@@ -70,8 +81,8 @@ class _Reader:
         if self.fence and indent >= self.fence[1].indent:
             self._fenced(line, body)
             return
-        if "<!--" in body and (remarks := _REMARKS.search(text)):
-            text = text[: remarks.start()]
+        if body.endswith("-->"):
+            text = text[: _before_remarks(text)]
             body = text.strip()
             line = _Line(Span(begin, begin + len(body)), indent)
         marker = _MARKER.match(text)
