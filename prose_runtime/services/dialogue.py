@@ -142,7 +142,7 @@ def question(request: Request, *, briefed: bool = False) -> str:
 def said_already(parts: Mapping[str, Any]) -> str:
     """What somebody has said in a turn that goes on, for them to see."""
     rows = [f"{name}: {to_text(value)}" if name else to_text(value) for name, value in parts.items()]
-    return f"You have said already:{_block(chr(10).join(['', *rows]))}"
+    return "You have said already:" + _block("\n".join(rows))
 
 
 def _readable(value: Any) -> str:

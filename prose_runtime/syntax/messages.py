@@ -180,9 +180,9 @@ STATEMENTS = (
         "gate",
     ),
     Slip(
-        rf".*[=(:,]\s*(?P<at>gate)\s+(?:\"|{_NAME}\s*:)",
+        rf"(?:.*[=(:,]\s*)?(?P<at>gate)\s+(?:\"|(?<=[=(:,] gate ){_NAME}\s*:)",
         "`gate` is a statement and has no value",
-        'write `let name = ask "text"`, or `gate name: "text"` on a line of its own',
+        'write `ask "text"` for a value, or `gate name: "text"` on a line of its own',
         'let ok = gate "May it ship?"',
         "gate",
     ),

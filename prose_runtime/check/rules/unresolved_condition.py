@@ -33,7 +33,9 @@ from prose_runtime.syntax.messages import slip_in
 from prose_runtime.text import Span
 
 _SIGNS = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="})
-_SIGN = re.compile(r'"(?:[^"\\\n]|\\.)*"|(?P<sign>&&|\|\||[=!]==|[=!]=|[<>]=?|->|=>|(?<!\w)!(?=\w))')
+_SIGN = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|(?P<sign>&&|\|\||[=!]==|[=!]=|[<>]=?|[-=]>|(?<!\w)!(?=\w)|(?<![\w-])gate(?= "))'
+)
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z]\w*_\w+")
 
 
