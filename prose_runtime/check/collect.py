@@ -24,6 +24,8 @@ from prose_runtime.nodes import (
     Stage,
     Throw,
     Try,
+    around,
+    nodes_of,
 )
 
 _LOOPS = (Repeat, ForEach, Loop)
@@ -85,14 +87,10 @@ def ends_in_value(block: Block) -> bool:
 
 def _with_values(body: Block) -> Iterator[Node]:
     """The constructs bound, returned or passed anywhere, and the definitions and stages, whose bodies have a value."""
-    pending: list[Node] = [body]
-    while pending:
-        node = pending.pop()
-        statements = isinstance(node, Block | ExprStatement)
-        for child in node.children():
-            if isinstance(child, BlockDef | Stage) or (isinstance(child, _CONSTRUCTS) and not statements):
-                yield child
-            pending.append(child)
+    yield from nodes_of(body, BlockDef, Stage)
+    for construct in nodes_of(body, *_CONSTRUCTS):
+        if not isinstance(next(around(construct, body)), Block | ExprStatement):
+            yield construct
 
 
 def _collect(node: Node, found: set[Node]) -> None:

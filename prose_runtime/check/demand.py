@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from prose_runtime import nodes as n
@@ -347,15 +348,17 @@ def only_output(target: Target | None) -> str | None:
     return returns.outputs[0].name if returns and len(returns.outputs) == 1 else None
 
 
-def values_named(expr: n.Node) -> Iterable[n.Name]:
-    """The names whose values an expression reads: the operand of ``has`` is a word."""
+@lru_cache(maxsize=1024)
+def values_named(expr: n.Node) -> tuple[n.Name, ...]:
+    """The names whose values an expression reads: the operand of ``has`` is a word.
+
+    What was asked last is kept, as the walks through a loop ask it of a condition again and again.
+    """
     if isinstance(expr, n.Name):
-        yield expr
-    elif isinstance(expr, n.Predicate) and expr.op == "has":
-        yield from values_named(expr.subject)
-    else:
-        for child in expr.children():
-            yield from values_named(child)
+        return (expr,)
+    if isinstance(expr, n.Predicate) and expr.op == "has":
+        return values_named(expr.subject)
+    return tuple(name for child in expr.children() for name in values_named(child))
 
 
 def _spelled(expr: n.Expr | None) -> str | None:

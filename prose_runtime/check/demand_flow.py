@@ -329,7 +329,10 @@ class Program(Expressions):
         if node not in self.leaving:
             stays = node in self.facts.collected or node.parallel is not None
             kinds = (n.Break, n.Throw) if stays else (n.Break, n.Throw, n.Return)
-            self.leaving[node] = any(isinstance(part, kinds) for part in node.body.walk())
+            body = self.facts.spec.body
+            assert body is not None
+            jumps = n.nodes_of(body, *kinds)
+            self.leaving[node] = any(outer is node.body for jump in jumps for outer in n.around(jump, body))
         return self.leaving[node]
 
     def iterations(self, node: n.Repeat | n.ForEach, options: n.ParallelOptions, inside: Use, once: bool) -> Use:

@@ -62,6 +62,11 @@ class Facts:
         """All nodes of the body of these exact types, in source order."""
         return n.nodes_of(self.spec.body, *types)
 
+    def around(self, node: n.Node) -> Iterator[n.Node]:
+        """What a node of the body stands in, from the innermost to the body itself."""
+        assert self.spec.body is not None
+        return n.around(node, self.spec.body)
+
     def shared(self, make: Callable[[Facts], _Made]) -> _Made:
         """What several rules need to know of a spec, made once: the same for the same function or class."""
         if make not in self._made:

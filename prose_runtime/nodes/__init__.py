@@ -4,7 +4,7 @@ Nodes compare by identity, so that side tables can be keyed by them; ``dump`` gi
 Nothing derived is stored here: scopes, targets and shapes live in the tables of ``check``.
 """
 
-from prose_runtime.nodes.base import Node, dump, everything, nodes_of
+from prose_runtime.nodes.base import Node, around, dump, everything, nodes_of
 from prose_runtime.nodes.program import (
     Agent,
     Append,
@@ -168,6 +168,7 @@ __all__ = [
     "Try",
     "Unary",
     "Use",
+    "around",
     "dump",
     "everything",
     "nodes_of",

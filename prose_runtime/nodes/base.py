@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
 from prose_runtime.records import init_of, refuse_to_delete, refuse_to_set, set_state, state_of, write_later
@@ -68,25 +69,55 @@ class Node:
             waiting += below
 
 
-@lru_cache(maxsize=64)
-def everything(node: Node) -> tuple[Node, ...]:
+def everything(node: Node) -> Sequence[Node]:
     """What ``walk`` gives. The last few are kept, because whoever looks at a program does it many times."""
-    return tuple(node.walk())
+    return _index(node).nodes
 
 
 def nodes_of(node: Node | None, *kinds: type[Any]) -> list[Any]:
     """The nodes of exactly these kinds, from a node on downwards, in source order; a kept table knows them."""
-    by_kind = _by_kind(node) if node is not None else {}
+    by_kind = _index(node).by_kind if node is not None else {}
     found = [each for kind in kinds for each in by_kind.get(kind, ())]
-    return found if len(kinds) == 1 else sorted(found, key=lambda each: each.span)
+    return found if len(kinds) == 1 else sorted(found, key=_span_of)
 
 
-@lru_cache(maxsize=64)
-def _by_kind(node: Node) -> Mapping[type, list[Node]]:
-    found: dict[type, list[Node]] = {}
-    for each in everything(node):
-        found.setdefault(type(each), []).append(each)
-    return found
+def around(node: Node, root: Node) -> Iterator[Node]:
+    """The nodes that a node below ``root`` stands in, the innermost first and ``root`` last."""
+    parents = _index(root).parents
+    while node is not root:
+        node = parents[node]
+        yield node
+
+
+class _Index:
+    """The nodes from one on downwards in source order, those of each kind, and what each stands in."""
+
+    __slots__ = ("by_kind", "nodes", "parents")
+
+    def __init__(self, root: Node):
+        self.nodes: list[Node] = []
+        self.by_kind: dict[type, list[Node]] = {}
+        self.parents: dict[Node, Node] = {}
+        by_kind, parents = self.by_kind, self.parents
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            self.nodes.append(node)
+            kind = type(node)
+            if kind in by_kind:
+                by_kind[kind].append(node)
+            else:
+                by_kind[kind] = [node]
+            below = node.children()
+            if below:
+                parents.update(dict.fromkeys(below, node))
+                below.reverse()
+                waiting += below
+
+
+_index = lru_cache(maxsize=64)(_Index)
+
+_span_of = attrgetter("span")
 
 
 _PLAIN = frozenset("str int float bool None Span Source Any Mapping tuple".split())

@@ -40,7 +40,7 @@ def find(facts: Facts) -> Iterator[Finding]:
     if returns is None or body is None or not body.statements or facts.all(n.Invalid, n.Output):
         return
     needed = [output for output in returns.outputs if not output.optional]
-    if not needed or block_ends(body) or next(ending_returns(body, facts.collected), None) is None:
+    if not needed or block_ends(body) or not ending_returns(facts):
         return
     last = body.statements[-1]
     message = "the program can end behind this without returning anything"

@@ -28,35 +28,20 @@ from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts, Finding, Rule
 
 _LOOPS = (n.Repeat, n.ForEach, n.Loop)
+_FRAMES: dict[type[n.Node], str] = {
+    n.BlockDef: "a block",
+    n.Stage: "a pipeline body",
+    n.Parallel: "a parallel branch",
+}
 
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Jumps that no loop takes."""
-    if facts.spec.body is not None and facts.all(n.Break, n.Continue):
-        yield from _visit(facts.spec.body, None, facts)
-
-
-def _visit(node: n.Node, around: str | None, facts: Facts) -> Iterator[Finding]:
-    """``around`` is "loop" inside one, the name of a frame that hides one, or None."""
-    if isinstance(node, n.Break | n.Continue):
-        if around != "loop":
-            yield _finding(node, around)
-        return
-    inside = _around(node, around)
-    if isinstance(node, n.Parallel):
-        inside = "a parallel branch" if around else None
-    for child in node.children():
-        yield from _visit(child, inside, facts)
-
-
-def _around(node: n.Node, around: str | None) -> str | None:
-    if isinstance(node, _LOOPS):
-        return "loop"
-    if isinstance(node, n.BlockDef):
-        return "a block" if around else None
-    if isinstance(node, n.Stage):
-        return "a pipeline body" if around else None
-    return around
+    for node in facts.all(n.Break, n.Continue):
+        outer = [each for each in facts.around(node) if isinstance(each, _LOOPS) or type(each) in _FRAMES]
+        if not outer or type(outer[0]) in _FRAMES:
+            looped = any(isinstance(each, _LOOPS) for each in outer)
+            yield _finding(node, _FRAMES[type(outer[0])] if looped else None)
 
 
 def _finding(node: n.Node, hidden: str | None) -> Finding:

@@ -45,7 +45,7 @@ def find(facts: Facts) -> Iterator[Finding]:
 def delivered(body: n.Block, facts: Facts) -> set[str] | None:
     """The fields of all returned objects; None when they cannot be known."""
     fields = {node.name.id for node in facts.all(n.Output)}
-    ends = list(ending_returns(body, facts.collected))
+    ends = ending_returns(facts)
     for end in ends:
         if not isinstance(end.value, n.ObjectExpr):
             return None
@@ -53,16 +53,17 @@ def delivered(body: n.Block, facts: Facts) -> set[str] | None:
     return fields if ends or fields else None
 
 
-def ending_returns(node: n.Node, collected: frozenset[n.Node]) -> Iterator[n.Return]:
+def ending_returns(facts: Facts) -> list[n.Return]:
     """The ``return`` statements that end the delegation itself (LANGUAGE.md section 3, rule 4)."""
-    if isinstance(node, n.Return):
-        yield node
-    if node in collected or isinstance(node, n.BlockDef | n.Do | n.Stage | n.Parallel):
-        return
-    if isinstance(node, n.Repeat | n.ForEach) and node.parallel is not None:
-        return
-    for child in node.children():
-        yield from ending_returns(child, collected)
+    returns: list[n.Return] = facts.all(n.Return)
+    return [node for node in returns if not any(_takes(outer, facts) for outer in facts.around(node))]
+
+
+def _takes(node: n.Node, facts: Facts) -> bool:
+    """Whether a ``return`` inside a construct only ends that."""
+    if node in facts.collected or isinstance(node, n.BlockDef | n.Do | n.Stage | n.Parallel):
+        return True
+    return isinstance(node, n.Repeat | n.ForEach) and node.parallel is not None
 
 
 RULE = Rule("return-missing", "warning", find, __doc__)

@@ -41,7 +41,7 @@ def find(facts: Facts) -> Iterator[Finding]:
     given = delivered(body, facts)
     if given is None or any(output.name not in given for output in returns.outputs if not output.optional):
         return
-    for end in ending_returns(body, facts.collected):
+    for end in ending_returns(facts):
         entries = end.value.entries if isinstance(end.value, n.ObjectExpr) else ()
         bare = len(outputs) == 1 and all(entry.key not in outputs for entry in entries)
         for entry in entries if not bare else ():

@@ -34,13 +34,12 @@ _DEFINITIONS = (n.BlockDef, n.Agent, n.Use, n.Input)
 def find(facts: Facts) -> Iterator[Finding]:
     """The first unreachable statement of each block."""
     branches = {node.body for node in facts.all(n.Parallel)}
-    blocks = {node for definition in facts.all(n.BlockDef) for node in definition.walk() if isinstance(node, n.Block)}
     for block in facts.all(n.Block):
         if block not in branches:
-            yield from _in_block(block, facts, in_block=block in blocks)
+            yield from _in_block(block, facts)
 
 
-def _in_block(block: n.Block, facts: Facts, *, in_block: bool) -> Iterator[Finding]:
+def _in_block(block: n.Block, facts: Facts) -> Iterator[Finding]:
     ended: n.Node | None = None
     for statement in block.statements:
         if ended is not None and not isinstance(statement, _DEFINITIONS):
@@ -48,8 +47,13 @@ def _in_block(block: n.Block, facts: Facts, *, in_block: bool) -> Iterator[Findi
                 message = f"this is never reached: what starts on line {facts.line(ended.span)} never gets here"
                 yield Finding(facts.first_line(statement.span), message, "move it up, or remove it")
             return
-        if ended is None and (ends(statement) or (in_block and isinstance(statement, n.Output))):
+        if ended is None and (ends(statement) or (isinstance(statement, n.Output) and _in_definition(block, facts))):
             ended = statement
+
+
+def _in_definition(block: n.Block, facts: Facts) -> bool:
+    """Whether an ``output`` there ends a block of the program that was called."""
+    return any(isinstance(outer, n.BlockDef) for outer in facts.around(block))
 
 
 def ends(statement: n.Node) -> bool:

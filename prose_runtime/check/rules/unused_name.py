@@ -79,7 +79,7 @@ def _spoken(facts: Facts) -> set[str]:
     texts = [invariant.text for invariant in spec.invariants]
     texts += [facts.text(choice.criteria.span) for choice in facts.all(n.Choice)]
     found = {word for text in texts for word in re.findall(r"[A-Za-z_][\w-]*", text)}
-    if spec.returns is not None and body is not None and next(ending_returns(body, facts.collected), None) is None:
+    if spec.returns is not None and body is not None and not ending_returns(facts):
         found |= {output.name for output in spec.returns.outputs}
     return found
 
