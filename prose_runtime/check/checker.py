@@ -12,7 +12,7 @@ from prose_runtime.check.collect import collected
 from prose_runtime.check.project import Project, RealPaths, walk
 from prose_runtime.check.reading import FIRM
 from prose_runtime.check.resolve import resolve
-from prose_runtime.check.rule import Facts, Rule
+from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.check.rules import CODES, RULES
 from prose_runtime.check.shapes import Shapes, shapes
 from prose_runtime.check.suppress import suppress
@@ -237,7 +237,8 @@ class _Session:
         demanded: Shapes = shapes(spec, scopes.inputs, resolution.targets, within)
         facts = Facts(spec, self.project, scopes, resolution, within, enclosing, demanded.uses)
         for rule in RULES:
-            _apply(rule, facts, collector)
+            for found in rule.find(facts) if rule.find else ():
+                collector.add(_diagnostic(rule, found, spec.source))
         callees: dict[Spec, Analysis] = {}
         self.links.append((callees, resolution.leads))
         self.waiting += [(lead, self.project.parse_diagnostics(lead)) for lead in self.to_come(resolution.leads)]
@@ -260,17 +261,7 @@ class _Session:
         return [lead for lead in leads if self.project.owns(lead) and lead not in self.project.analyses]
 
 
-def _apply(rule: Rule, facts: Facts, collector: Collector) -> None:
-    for found in rule.find(facts) if rule.find else ():
-        collector.add(
-            Diagnostic(
-                rule.code,
-                rule.severity,
-                found.message,
-                facts.spec.source,
-                found.span,
-                found.help,
-                found.secondary,
-                found.fix,
-            )
-        )
+def _diagnostic(rule: Rule, found: Finding, source: Source) -> Diagnostic:
+    return Diagnostic(
+        rule.code, rule.severity, found.message, source, found.span, found.help, found.secondary, found.fix
+    )

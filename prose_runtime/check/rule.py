@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, TypeVar
 
@@ -58,7 +58,7 @@ class Facts:
         """Declared and undeclared inputs of any spec."""
         return self.project.scopes(spec).inputs
 
-    def all(self, *types: type[Any]) -> list[Any]:
+    def all(self, *types: type[Any]) -> Sequence[Any]:
         """All nodes of the body of these exact types, in source order."""
         return n.nodes_of(self.spec.body, *types)
 

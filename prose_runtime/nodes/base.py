@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
+from itertools import chain
 from operator import attrgetter
 from typing import Any, TypeVar, dataclass_transform
 
@@ -74,11 +75,15 @@ def everything(node: Node) -> Sequence[Node]:
     return _index(node).nodes
 
 
-def nodes_of(node: Node | None, *kinds: type[Any]) -> list[Any]:
+def nodes_of(node: Node | None, *kinds: type[Any]) -> Sequence[Any]:
     """The nodes of exactly these kinds, from a node on downwards, in source order; a kept table knows them."""
-    by_kind = _index(node).by_kind if node is not None else {}
-    found = [each for kind in kinds for each in by_kind.get(kind, ())]
-    return found if len(kinds) == 1 else sorted(found, key=_span_of)
+    if node is None:
+        return ()
+    by_kind = _index(node).by_kind
+    found = [by_kind[kind] for kind in kinds if kind in by_kind]
+    if len(found) < 2:
+        return found[0] if found else ()
+    return sorted(chain.from_iterable(found), key=_span_of)
 
 
 def around(node: Node, root: Node) -> Iterator[Node]:

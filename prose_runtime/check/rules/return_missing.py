@@ -55,8 +55,7 @@ def delivered(body: n.Block, facts: Facts) -> set[str] | None:
 
 def ending_returns(facts: Facts) -> list[n.Return]:
     """The ``return`` statements that end the delegation itself (LANGUAGE.md section 3, rule 4)."""
-    returns: list[n.Return] = facts.all(n.Return)
-    return [node for node in returns if not any(_takes(outer, facts) for outer in facts.around(node))]
+    return [node for node in facts.all(n.Return) if not any(_takes(outer, facts) for outer in facts.around(node))]
 
 
 def _takes(node: n.Node, facts: Facts) -> bool:
