@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
@@ -13,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from prose_runtime.check.project import Project
 from prose_runtime.diagnostics import did_you_mean
-from prose_runtime.errors import UsageError
+from prose_runtime.errors import RecordError, UsageError
 from prose_runtime.events import Listener
 from prose_runtime.journal import RECORD_FOLDER, Journal, RunRecord
 from prose_runtime.runtime.people import People
@@ -75,7 +76,11 @@ async def carried_out(asked: Asked, record: Any, on_event: Any) -> Result:
 async def _executed(prepared: Prepared, record: RunRecord | None, listeners: Sequence[Listener]) -> Result:
     result = await execute(prepared, journal=record, listeners=listeners)
     if record is not None and not isinstance(result.error, EditedError):  # then nothing was run
-        await record.finish(result.status, result.as_json())
+        try:
+            await record.finish(result.status, result.as_json())
+        except RecordError as error:  # the result is there all the same
+            if result.error is None:
+                warnings.warn(error.message, stacklevel=2)
     return result
 
 

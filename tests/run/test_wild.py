@@ -98,7 +98,7 @@ def test_names_are_made_in_a_loop(tmp_path: Path) -> None:
       append research_{trend} to parts
       emit "{trend}: {research_{trend}}, {other_{trend}}"
     let s = { name: "ai" }
-    let one = session "Sum up"
+    session "Sum up"
       context: [research_{s.name}]
     output r = parts
     """
