@@ -200,6 +200,8 @@ def _spec_of(words: list[str]) -> str | None:
 
 def _sentence(error: click.ClickException) -> str:
     text = error.format_message().rstrip(".")
+    for said, meant in (("a valid integer range", "a whole number"), ("a valid float range", "a number")):
+        text = text.replace(said, meant)
     return text[:1].lower() + text[1:]
 
 
