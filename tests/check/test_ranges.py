@@ -150,6 +150,8 @@ def test_the_range_is_the_smallest_text_that_is_wrong(found: list[Diagnostic]) -
 
 def test_no_range_goes_beyond_its_line(found: list[Diagnostic]) -> None:
     assert [d.where for d in found if d.start.line != d.end.line] == []
+    others = [d.source.slice(other.span) for d in found for other in d.secondary]
+    assert [text for text in others if "\n" in text or not text.strip()] == []
 
 
 def test_shapes_are_for_faults_that_name_nothing(found: list[Diagnostic]) -> None:

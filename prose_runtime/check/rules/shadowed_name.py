@@ -113,7 +113,8 @@ def _fields(facts: Facts) -> Iterator[Finding]:
 
 
 def _finding(name: str, span: Span, frame: Frame, outer: n.Node) -> Finding:
-    where = Secondary(getattr(outer, "name_span", outer.span), "the name outside")
+    place = outer.target.span if isinstance(outer, n.Bind) else getattr(outer, "name_span", outer.span)
+    where = Secondary(place, "the name outside")
     message = f"`{name}` changes only inside {_PLACES[frame.kind]}; outside it keeps its value"
     help_ = "give the value back: `return` it, or `append` it to a list that is bound outside"
     return Finding(span, message, help_, (where,))
