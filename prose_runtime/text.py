@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 _NO_BREAK = "\u00a0"
+_JOINER, _AS_EMOJI = "\u200d", "\ufe0f"
 _MARKER = re.compile(rf"^[ \t{_NO_BREAK}]*(?:[-*+]|\d{{1,9}}[.)]|\#{{1,6}})[ {_NO_BREAK}]", re.MULTILINE)
 
 
@@ -147,4 +148,12 @@ def _controls(character: str) -> bool:
 
 def width(text: str) -> int:
     """How many terminal cells a text takes: wide characters two, combining ones none."""
-    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(character: str) -> int:
+    if character == _AS_EMOJI:
+        return 1  # the sign before it is drawn as wide as an emoji
+    if character == _JOINER or unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

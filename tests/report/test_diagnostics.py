@@ -92,6 +92,14 @@ def test_carets_stand_below_what_is_wrong() -> None:
     assert text.width(line[: line.index("naïve")]) == carets.index("^^^^^")
 
 
+@pytest.mark.parametrize(
+    ("written", "cells"),
+    [("naïve", 5), ("e\u0301", 1), ("好", 2), ("🙂", 2), ("👩\u200d👧", 4), ("ก\u0e31", 1), ("⚔\ufe0f", 2)],
+)
+def test_marks_take_no_cell_and_wide_signs_two(written: str, cells: int) -> None:
+    assert text.width(written) == cells
+
+
 def test_colour_adds_nothing_but_colour() -> None:
     coloured = text.render(diagnostics(), colour=True)
     assert coloured != text.render(diagnostics())
