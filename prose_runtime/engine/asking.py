@@ -12,7 +12,7 @@ from temporalio.api.history.v1 import HistoryEvent
 from prose_runtime.engine import wire
 from prose_runtime.engine.history import value_of
 from prose_runtime.errors import Paused
-from prose_runtime.services.api import Service
+from prose_runtime.services.api import Service, Turn
 from prose_runtime.values import to_json
 
 IDLE = 0.5
@@ -33,6 +33,10 @@ class Questions(Protocol):
 
     async def questions(self) -> list[dict[str, Any]]:
         """What waits for a person, with the whole request."""
+        ...
+
+    async def say(self, step: str, parts: Mapping[str, Any]) -> None:
+        """Give what a person has said so far of an answer."""
         ...
 
     async def answer(self, step: str, value: Any) -> None:
@@ -84,13 +88,23 @@ class Asking:
         for question in await self.run.questions():
             step = question["step"]
             if step not in self._asked:
-                self._asked[step] = asyncio.create_task(self._put(step, question["request"]))
+                self._asked[step] = asyncio.create_task(self._put(step, question))
         return True
 
-    async def _put(self, step: str, request: Mapping[str, Any]) -> None:
+    async def _put(self, step: str, question: Mapping[str, Any]) -> None:
         person = self.person()
         assert person is not None
-        reply = await person(wire.request_from(request))
+        telling, inline = set[asyncio.Task[None]](), asyncio.Lock()
+
+        async def tell(parts: dict[str, Any]) -> None:
+            async with inline:  # each has what the ones before it had
+                await self.run.say(step, parts)
+
+        turn = Turn(question.get("said"), lambda parts: telling.add(asyncio.create_task(tell(to_json(parts)))))
+        try:
+            reply = await person(wire.request_from(question["request"]).with_(turn=turn))
+        finally:
+            await asyncio.gather(*telling)
         await self.run.answer(step, to_json(reply.value))
         # until the run tells that the question is gone, it is still put
         await asyncio.Event().wait()

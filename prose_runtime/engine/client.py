@@ -214,6 +214,11 @@ class Run:
         found: list[dict[str, Any]] = await self.handle.query("questions")
         return found
 
+    async def say(self, step: str, parts: Mapping[str, Any]) -> None:
+        """Give what a person has said so far of an answer: whoever goes on is asked for the rest."""
+        wire.check_size(parts, "what was said", "write less")
+        await self.handle.signal("say", args=[step, parts])
+
     async def answer(self, step: str, value: Any) -> None:
         """Give a person's answer."""
         wire.check_size(value, "the answer", "write less")

@@ -44,6 +44,7 @@ class ProseRun:
         """
         make_room()
         self.people.answers.update(asked.get("answers", {}))
+        self.people.said.update(asked.get("said", {}))
         request = RunRequest(
             asked["spec"], asked["inputs"], asked["config"], asked["bind"], Path(), contracts=asked["contracts"],
             limits=asked["limits"], people=People.from_json(asked["people"]),
@@ -52,7 +53,10 @@ class ProseRun:
         result = Result(asked["name"], run=workflow.info().workflow_id)
         try:
             asked["settled"] = asked.get("settled") or await errands.run(
-                wire.SETTLE, "settle", {**asked, "record": None, "answers": {}}, "what names mean, at a worker"
+                wire.SETTLE,
+                "settle",
+                {**asked, "record": None, "answers": {}, "said": {}},
+                "what names mean, at a worker",
             )
             prepared = prepared_from(
                 request, Bundle(**asked["bundle"]), _wiring(errands), asked["settled"], asked["specs"]
@@ -89,7 +93,7 @@ class ProseRun:
         if walk.done() or walk.cancelling():
             return await walk
         try:
-            ordered = host.carry().begun_anew({**asked, "answers": self.people.answers})
+            ordered = host.carry().begun_anew({**asked, "answers": self.people.answers, "said": self.people.said})
         except ProseError as error:
             walk.cancel()
             await walk
@@ -101,6 +105,14 @@ class ProseRun:
     def answer(self, step: str, value: Any) -> None:
         """A person's answer at a step; the first one counts."""
         self.people.answers.setdefault(step, value)
+
+    @workflow.signal
+    def say(self, step: str, parts: dict[str, Any]) -> None:
+        """What a person has said so far of the answer at a step."""
+        self.people.said[step] = parts
+        if step in self.people.open:
+            self.people.open[step]["said"] = parts
+            self._ask()
 
     @workflow.query
     def questions(self) -> list[dict[str, Any]]:

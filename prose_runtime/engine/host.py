@@ -21,7 +21,7 @@ from prose_runtime.journal.cassette import natural
 from prose_runtime.runtime.host import open_question
 from prose_runtime.runtime.javascript import PATIENCE
 from prose_runtime.runtime.limits import Meter, exceeded
-from prose_runtime.services.api import Reply, Request, Service
+from prose_runtime.services.api import Reply, Request, Service, Turn
 from prose_runtime.values import Usage
 
 
@@ -29,12 +29,14 @@ from prose_runtime.values import Usage
 class Waiting:
     """The questions of a run that wait for people, by step, and the answers that signals brought.
 
-    ``asked`` holds all steps at which a person was asked; ``changed`` is called when a question opens or closes.
+    ``asked`` holds all steps at which a person was asked, ``said`` what people have said in turns that are not over;
+    ``changed`` is called when a question opens or closes.
     """
 
     open: dict[str, dict[str, Any]] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
+    said: dict[str, Any] = field(default_factory=dict)
     changed: Callable[[], None] = lambda: None
 
     def ordered(self) -> list[dict[str, Any]]:
@@ -231,7 +233,8 @@ class EngineHost:
         self.meter.check()
         self.meter.begin()
         self.people.asked.add(step)
-        self.people.open[step] = {**open_question(step, request), "request": wire.request_to(request)}
+        said = request.with_(turn=Turn(self.people.said.get(step)))
+        self.people.open[step] = {**open_question(step, said), "request": wire.request_to(request)}
         self._stop_clock()
         self.people.changed()
         try:
@@ -247,5 +250,6 @@ class EngineHost:
 
     def _closed(self, step: str) -> None:
         del self.people.open[step]
+        self.people.said.pop(step, None)
         self.people.changed()
         self._start_clock()

@@ -10,8 +10,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from engine.within import Desk, desk
+from prose_runtime.errors import Paused
+from prose_runtime.services.api import Reply, Request
 from support.commands import clean_environment, prose
 from support.engine import Team
 
@@ -87,6 +90,43 @@ def test_questions_wait_in_the_order_of_the_program(address: str, tmp_path: Path
         return told
 
     assert asyncio.run(work()) == ["n: 1", "n: 2", "n: 10", "n: 9"]
+
+
+class Half:
+    """Gives its words, and a field if it has one; else it is gone."""
+
+    name = "human"
+
+    def __init__(self, *lines: Any):
+        self.lines = list(lines)
+
+    async def __call__(self, request: Request) -> Reply:
+        assert request.turn is not None
+        words = await request.turn.part("", self.line)
+        return Reply({"text": words, "accepted": True, "notes": await request.turn.part("notes", self.line)})
+
+    async def line(self) -> Any:
+        if not self.lines:
+            raise Paused("gone")
+        return self.lines.pop(0)
+
+
+def test_half_a_turn_is_gone_on_with_by_whoever_answers_next(address: str, tmp_path: Path) -> None:
+    async def work() -> None:
+        there = await desk(address, tmp_path, services=ECHO)
+        async with there.worker():
+            run = await there.submit(ASK, {"topic": "tea"}, bind=BIND)
+            half = Half("mine")
+            assert (await asyncio.wait_for(run.result(person=lambda: half), 30)).status == "paused"
+            while "said" not in (await run.waiting())[0]:
+                await asyncio.sleep(0.1)
+            assert (await run.waiting())[0]["said"] == {"": "mine"}
+            rest = Half("short")
+            result = await asyncio.wait_for(run.result(person=lambda: rest), 30)
+        assert result.value == {"draft": "tea", "notes": "short"}
+        assert result.calls[1]["output"]["text"] == "mine"
+
+    asyncio.run(work())
 
 
 def test_the_limit_on_time_holds_for_all_other_waiting(address: str, tmp_path: Path) -> None:
