@@ -116,7 +116,7 @@ def test_a_record_without_a_trace_has_its_calls_all_the_same(tmp_path: Path) -> 
     journal = Journal(tmp_path / ".prose")
     run(path, journal, a=answer)
     recorded = Recorded(journal.show("last"), [], {}, {})
-    assert recorded.shown["status"] == "interrupted"  # nobody wrote how it ended
+    assert recorded.shown["status"] == "completed"
     result = asyncio.run(prose.arun(path, bind={"a": answer}))
     story = story_of(Recorded(result.as_json(), [], {}, {}), Sources([], tmp_path, path.name))
     assert [turn.target for turn in story.turns] == ["a"]
