@@ -143,6 +143,20 @@ def test_whatever_can_be_asked_is_a_service(tmp_path: Path) -> None:
             prose.run(path, bind={"a": Plain("x", failing), "b": script("two")})
 
 
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (float("nan"), "nan, which is no JSON value"),
+        ({1: 2}, "the key 1"),
+        (Reply("x", usage={"input_tokens": 1}), "type dict.*Usage"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_a_service_gives_wrongly_is_told(tmp_path: Path, answer: Any, says: str) -> None:
+    path = pattern(tmp_path, "return call a", slots="a")
+    with pytest.raises(ServiceError, match=says):
+        prose.run(path, bind={"a": lambda request: answer})
+
+
 def test_a_run_is_kept_and_goes_on_from_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     body = 'let one = call a\n  x: topic\nlet two = call b\n  x: one\nreturn "{one} {two}"\n'

@@ -16,7 +16,7 @@ from prose_runtime.journal import protect
 from prose_runtime.services.api import AsyncFunction, Reply, Request, Service
 from prose_runtime.services.pacing import in_time
 from prose_runtime.services.settings import ServiceSettings
-from prose_runtime.values import strange, to_json
+from prose_runtime.values import Usage, strange, to_json
 
 GROUP = "prose.services"
 """The entry-point group. Each entry is a ``provider(settings: ServiceSettings) -> Service``.
@@ -119,6 +119,9 @@ class FunctionService:
             message = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             raise ServiceError(message, service=self.name) from error
         reply = answer if isinstance(answer, Reply) else Reply(answer)
+        if not isinstance(reply.usage, Usage):
+            kind = type(reply.usage).__name__
+            raise ServiceError(f"{self.name} gave a usage of type {kind}, where a Usage is needed", service=self.name)
         found = strange(reply.value)
         if found is not None:
             raise ServiceError(f"{self.name} answered with {found}, which is no JSON value", service=self.name)

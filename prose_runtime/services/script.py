@@ -14,7 +14,7 @@ from prose_runtime.services.api import Reply, Request, Service
 from prose_runtime.services.echo import echoed
 from prose_runtime.services.searching import is_in
 from prose_runtime.services.settings import ServiceSettings
-from prose_runtime.values import to_json, to_text
+from prose_runtime.values import strange, to_json, to_text
 
 INSTRUCTION = frozenset({"error", "kind", "delay", "reply", "echo"})
 """A mapping whose keys are all among these says what to do; any other value is the reply itself."""
@@ -172,9 +172,10 @@ def _as_value(service: str, item: Any) -> Any:
         return {str(key): _as_value(service, entry) for key, entry in item.items()}
     if isinstance(item, list | tuple):
         return [_as_value(service, entry) for entry in item]
-    if item is None or isinstance(item, str | int | float):
-        return item
-    raise UsageError(f"service `{service}`: a reply holds a {type(item).__name__}, which is no JSON value")
+    found = strange(item)
+    if found:
+        raise UsageError(f"service `{service}`: a reply holds {found}, which is no JSON value")
+    return item
 
 
 def _rule(service: str, item: Mapping[str, Any]) -> Rule:
