@@ -66,11 +66,12 @@ def check(
         if len(paths) > 1 or fix or diff:
             raise UsageError("`-` stands alone, without --fix and --diff", help="check the files with a second command")
         return _check([Path(stdin_filename)], defaults, more, jobs, sys.stdin.buffer.read())
-    if fix or diff:
-        code = _repair([Path(path) for path in paths], defaults, show=diff)
-        if diff:
-            return code
-    return _check([Path(path) for path in paths], defaults, more, jobs)
+    files = [Path(path) for path in paths]
+    repaired = _repair(files, defaults, show=diff) if fix or diff else 0
+    if diff:
+        return repaired
+    left = _check(files, defaults, more, jobs)
+    return 2 if repaired == 2 else left
 
 
 def _check(
@@ -116,23 +117,25 @@ def _repair(paths: list[Path], defaults: Defaults, *, show: bool) -> int:
     from prose_runtime.errors import UnreadableFile
 
     unreadable: list[UnreadableFile] = []
+    refused: list[UsageError] = []
     repairs = []
     for path in spec_files(paths, unreadable.append):
         try:
             done = repair(path, defaults.wants)
+            if done.after != done.before:
+                click.echo(done.diff, nl=False) if show else write(path, done.after)
+                repairs.append(done)
         except UnreadableFile as error:
             unreadable.append(error)
-            continue
-        if done.after != done.before:
-            repairs.append(done)
-            click.echo(done.diff, nl=False) if show else write(path, done.after)
+        except UsageError as error:
+            refused.append(error)
     count, files = sum(done.fixes for done in repairs), len(repairs)
     if count:
         word = "Can fix" if show else "Fixed"
         click.echo(f"{word} {count} fault{'s'[: count != 1]} in {files} file{'s'[: files != 1]}.", err=True)
-    for problem in unreadable if show else ():
+    for problem in (*refused, *(unreadable if show else ())):
         click.echo(f"error: {problem.message}", err=True)
-    return 2 if unreadable else 1 if repairs else 0
+    return 2 if unreadable or refused else 1 if repairs else 0
 
 
 def _report(checked: Checked, form: str) -> str:

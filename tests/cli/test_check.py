@@ -188,7 +188,9 @@ def test_fix_removes_the_line_of_a_comment_that_stands_alone(folder: Path) -> No
     assert path.read_text(encoding="utf-8") == text
 
 
-def test_a_file_that_cannot_be_written_stays_and_exits_2(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_written_stays_and_exits_2(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = folder / "words.prose.md"
     path.write_text(WORDS, encoding="utf-8")
 
@@ -196,8 +198,12 @@ def test_a_file_that_cannot_be_written_stays_and_exits_2(folder: Path, monkeypat
         raise PermissionError(13, "permission denied")
 
     monkeypatch.setattr("tempfile.mkstemp", refuse)
-    assert main(["check", "words.prose.md", "--fix"]) == 2
+    assert main(["check", "words.prose.md", "bad.prose.md", "--fix"]) == 2
     assert path.read_text(encoding="utf-8") == WORDS
+    out, err = capsys.readouterr()
+    assert "cannot write words.prose.md" in err
+    assert "Fixed" not in err
+    assert "bad.prose.md" in out
 
 
 def test_prose_yml_sets_the_defaults(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
