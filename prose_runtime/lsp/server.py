@@ -272,8 +272,10 @@ def _changes(server: ProseServer) -> None:
         touched = [one for one in found if one.span.start <= place.end and place.start <= one.span.end]
         actions = convert.quick_fixes(touched, session.uri, session.positions)
         actions += convert.suppressions(touched, session.view.spec, session.uri, session.positions)
-        actions += _fix_all(session, found, to_the_end=bool(params.context.only))
-        return [action for action in actions if _wanted(action, params.context.only)]
+        only = params.context.only
+        if _wanted(types.CodeActionKind.SourceFixAll, only):
+            actions += _fix_all(session, found, to_the_end=bool(only))
+        return [action for action in actions if _wanted(action.kind, only)]
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     async def formatted(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
@@ -295,7 +297,7 @@ def _fix_all(session: Session, found: Sequence[Diagnostic], *, to_the_end: bool)
     return [types.CodeAction(f"Apply all safe fixes ({count})", types.CodeActionKind.SourceFixAll, edit=edit)]
 
 
-def _wanted(action: types.CodeAction, only: Sequence[types.CodeActionKind | str] | None) -> bool:
-    kind = str(getattr(action.kind, "value", action.kind))
+def _wanted(action: types.CodeActionKind | str | None, only: Sequence[types.CodeActionKind | str] | None) -> bool:
+    kind = str(getattr(action, "value", action))
     wanted = [str(getattr(one, "value", one)) for one in only or ()]
     return not wanted or any(kind == one or kind.startswith(f"{one}.") for one in wanted)
