@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from prose_runtime.services.bindings import Bindings
 from prose_runtime.services.config import ProseYml
 from support.breaches import LISTED, ROLES, SENTENCES, Breach, Story, mark
 from support.programs import pattern
+from support.writing import Writer, nested
 
 make_room()  # a run raises the limit of recursion, which Hypothesis wants to stay as it is
 
@@ -66,18 +66,8 @@ BLOCKS = [
 ]  # fmt: skip
 
 
-def indented(lines: list[str]) -> list[str]:
-    return ["  " + line for line in lines]
-
-
-class Writer:
-    """Writes programs by chance."""
-
-    def __init__(self, chance: random.Random):
-        self.chance = chance
-
-    def any(self, choices: Sequence[str]) -> str:
-        return self.chance.choice(choices)
+class Claimed(Writer):
+    """Programs over three roles and a list of two."""
 
     def value(self) -> str:
         return self.any(VALUES)
@@ -103,9 +93,6 @@ class Writer:
             return [f"let {self.any(['x', 'y', 'o', 'xs', 'v', 'topic', 'n'])} = {self.expression()}"]
         return self.any([*PLAIN, *JUMPS] if looping else PLAIN).split("\n")
 
-    def block(self, depth: int, looping: bool = False) -> list[str]:
-        return [line for _ in range(self.chance.randint(1, 3)) for line in self.statement(depth, looping)]
-
     def statement(self, depth: int, looping: bool) -> list[str]:
         if not depth or self.chance.randrange(9) < 4:
             return self.simple(looping)
@@ -114,32 +101,26 @@ class Writer:
         passing = looping if kind in ("if", "else", "try", "do", "choice") else kind in ("repeat", "for", "loop")
         body = self.block(depth - 1, passing)
         if kind == "choice":
-            ways = (body, self.block(depth - 1, looping))
-            return [
-                head,
-                *(line for n, way in enumerate(ways) for line in indented([f'option "{n}":', *indented(way)])),
-            ]
+            options = [nested(f'option "{name}":', self.block(depth - 1, looping)) for name in ("one", "two")]
+            return nested(head, [line for option in options for line in option])
         if kind == "parallel":
-            body = [f"let x = {self.call()}", f"let y = {self.call()}", *self.nested("do:", body), "do any"]
+            body = [f"let x = {self.call()}", f"let y = {self.call()}", *nested("do:", body), "do any"]
         elif kind in ("member", "stage"):
             body.append(f"call m(x: {self.value()})" if kind == "member" else "x")
-        return self.nested(head, body) + self.rest(kind, depth, looping)
+        return nested(head, body) + self.rest(kind, depth, looping)
 
     def rest(self, kind: str, depth: int, looping: bool) -> list[str]:
         """The other branches of a construct."""
         if kind == "else":
-            return self.nested("else:", self.block(depth - 1, looping))
+            return nested("else:", self.block(depth - 1, looping))
         if kind != "try":
             return []
-        caught = self.nested("catch as problem:", self.block(depth - 1, looping))
-        return caught + (self.nested("finally:", self.simple(False)) if self.chance.randrange(3) == 0 else [])
-
-    def nested(self, head: str, body: list[str]) -> list[str]:
-        return [head, *indented(body)]
+        caught = nested("catch as problem:", self.block(depth - 1, looping))
+        return caught + (nested("finally:", self.simple(False)) if self.once_in(3) else [])
 
     def program(self) -> list[str]:
         body = [*self.statement(2, False), *(self.block(1) if self.chance.randrange(2) else [])]
-        return [*BLOCKS, *self.nested("block any:", self.block(1)), *START, *body, "return y"]
+        return [*BLOCKS, *nested("block any:", self.block(1)), *START, *body, "return y"]
 
 
 class Service:
@@ -212,6 +193,6 @@ def wrongly_proved(folder: Path, lines: list[str], seeds: range) -> set[Breach]:
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_what_is_proved_is_never_broken(tmp_path_factory: pytest.TempPathFactory, chance: random.Random) -> None:
-    lines = Writer(chance).program()
+    lines = Claimed(chance).program()
     note("\n".join(lines))
     assert wrongly_proved(tmp_path_factory.mktemp("proofs"), lines, range(8)) == set()
