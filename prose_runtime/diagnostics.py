@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import Literal
@@ -121,8 +120,14 @@ class Collector:
         return any(d.severity == "error" for d in self.items)
 
 
+def near(word: str, known: Iterable[str], most: int = 3, least: float = 0.6) -> list[str]:
+    """The known words most like a word, the nearest first: at most so many, and alike to at least that share."""
+    from difflib import get_close_matches  # files without faults do not need it
+
+    return get_close_matches(word, list(known), most, least)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """A help sentence that names the closest known word, or nothing when none is close."""
-    options = sorted(set(known))
-    close = difflib.get_close_matches(word, options, n=1, cutoff=0.6)
+    close = near(word, sorted(set(known)), most=1)
     return f"did you mean `{close[0]}`?" if close else None

@@ -6,12 +6,18 @@ import re
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 _NO_BREAK = "\u00a0"
 _JOINER, _AS_EMOJI = "\u200d", "\ufe0f"
-_MARKER = re.compile(rf"^[ \t{_NO_BREAK}]*(?:[-*+]|\d{{1,9}}[.)]|\#{{1,6}})[ {_NO_BREAK}]", re.MULTILINE)
+_MARKER = rf"(?m)^[ \t{_NO_BREAK}]*(?:[-*+]|\d{{1,9}}[.)]|\#{{1,6}})[ {_NO_BREAK}]"
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern for what few files hold, compiled when one does: of all patterns together a start would feel it."""
+    return re.compile(pattern)
 
 
 class Span(NamedTuple):
@@ -64,7 +70,7 @@ class Source:
     def __post_init__(self) -> None:
         text = self.raw.replace("\r\n", " \n").replace("\r", "\n")
         if _NO_BREAK in text:
-            text = _MARKER.sub(lambda match: match.group().replace(_NO_BREAK, " "), text)
+            text = compiled(_MARKER).sub(lambda match: match.group().replace(_NO_BREAK, " "), text)
         object.__setattr__(self, "text", text)
 
     def reading(self, text: str) -> Source:

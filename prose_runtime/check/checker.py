@@ -15,7 +15,6 @@ from prose_runtime.check.resolve import resolve
 from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.check.rules import CODES, RULES
 from prose_runtime.check.shapes import Shapes, shapes
-from prose_runtime.check.suppress import suppress
 from prose_runtime.check.tables import Analysis
 from prose_runtime.depth import make_room
 from prose_runtime.diagnostics import Collector, Diagnostic
@@ -218,7 +217,7 @@ class _Session:
             self.project.analyses[component] = self.guarded(component, spec, collector)
         analysis = self.guarded(spec, None, collector)
         firm = frozenset(d for d in parsed if d.severity == "error" and d.code in FIRM)
-        kept = suppress(spec, collector.ordered, CODES, firm)
+        kept = _unsilenced(spec, collector.ordered, firm)
         ordered = tuple(sorted(kept, key=lambda d: (d.span, d.code)))
         self.project.analyses[spec] = replace(analysis, diagnostics=ordered)
 
@@ -259,6 +258,14 @@ class _Session:
     def to_come(self, leads: Iterable[Spec]) -> list[Spec]:
         """The callees that have files of their own; a component is analysed with its file."""
         return [lead for lead in leads if self.project.owns(lead) and lead not in self.project.analyses]
+
+
+def _unsilenced(spec: Spec, found: list[Diagnostic], firm: frozenset[Diagnostic]) -> list[Diagnostic]:
+    if "ignore" not in spec.source.text:
+        return found
+    from prose_runtime.check.suppress import suppress  # few files have a comment that silences anything
+
+    return suppress(spec, found, CODES, firm)
 
 
 def _diagnostic(rule: Rule, found: Finding, source: Source) -> Diagnostic:

@@ -15,6 +15,7 @@ from typing import Any
 from prose_runtime.check.tables import Target
 from prose_runtime.nodes import Bind, Call, Clause, Name, Node, Slot, Spec, nodes_of
 from prose_runtime.records import dataclass
+from prose_runtime.text import compiled
 
 POSITIVE = ("accept", "approve", "pass", "certify", "yes", "valid", "proceed", "continue", "ok")
 NEGATIVE = ("reject", "refuse", "fail", "no", "invalid", "abort", "stop", "block")
@@ -56,7 +57,7 @@ _SAYING = frozenset(
 _COPULA = frozenset({"is", "was", "are", "were"})
 _DENIAL = {"not": 1, "never": 1, "isn't": 1, "wasn't": 1, "aren't": 1, "doesn't": 1, "didn't": 1, "don't": 1}
 _AUXILIARY = frozenset({"does", "did", "do", "has", "to", "be", "been"})
-_WORD = re.compile(r"[A-Za-z_][\w'’.-]*")
+_WORD = r"[A-Za-z_][\w'’.-]*"
 _FULFILLED = frozenset({"acceptable", "accepted", "valid"})
 _UNFULFILLED = frozenset({"failure", "failed", "unacceptable"})
 
@@ -68,7 +69,7 @@ def wording(text: str, names: Collection[str], objects: Collection[str] | None =
     the claim may be about, when nothing is said.
     """
     words = text.replace("’", "'").rstrip(".!").split()
-    if not words or any(not _WORD.fullmatch(w) for w in words):
+    if not words or any(not compiled(_WORD).fullmatch(w) for w in words):
         return None
     negated = words[0].lower() == "not"
     words = words[negated:]
@@ -257,13 +258,13 @@ def one_word(text: str) -> str | None:
 
 
 _LISTED = r"[`\"'“]?([A-Za-z][\w-]*)[`\"'”]?"
-_ENUMERATION = re.compile(rf"(?<![\w-]){_LISTED}(?:(?:\s*,\s*(?:or\s+)?|\s+or\s+|\s*[|/]\s*){_LISTED})+(?![\w-])")
+_ENUMERATION = rf"(?<![\w-]){_LISTED}(?:(?:\s*,\s*(?:or\s+)?|\s+or\s+|\s*[|/]\s*){_LISTED})+(?![\w-])"
 
 
 def enumerated(text: str) -> list[frozenset[str]]:
     """The stems of each list of alternatives in a sentence: ``continue, adjust or abort``, ``pass | fail``."""
     found = []
-    for match in _ENUMERATION.finditer(text):
+    for match in compiled(_ENUMERATION).finditer(text):
         if re.search(r"\bor\b|[|/]", match.group()):
             words = re.split(r"\s*,\s*(?:or\s+)?|\s+or\s+|\s*[|/]\s*", match.group())
             found.append(frozenset(stem(w.strip("`\"'“”")) for w in words))

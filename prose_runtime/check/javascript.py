@@ -6,14 +6,14 @@ import re
 from typing import NamedTuple
 
 from prose_runtime.nodes import Fence
-from prose_runtime.text import Place, Source, Span
+from prose_runtime.text import Place, Source, Span, compiled
 
-_PLACE = re.compile(r"<input>:(\d+)(?::(\d+))?")
+_PLACE = r"<input>:(\d+)(?::(\d+))?"
 _NAME = r"[A-Za-z_$][\w$]*"
 _STATES = ("__compositeState", "__controlState")
-_ALIAS = re.compile(rf"({_NAME})\s*=\s*(?:{'|'.join(_STATES)})(?![\w$.?(\[])")
-_PART = re.compile(rf"(?:^|[{{,])\s*({_NAME})(?:\s*:\s*{_NAME})?\s*(=)?")
-_WRITTEN = re.compile(rf"\.({_NAME})\s*(?:[-+*/%?|&]{{0,2}}=(?!=)|\+\+|--)")
+_ALIAS = rf"({_NAME})\s*=\s*(?:{'|'.join(_STATES)})(?![\w$.?(\[])"
+_PART = rf"(?:^|[{{,])\s*({_NAME})(?:\s*:\s*{_NAME})?\s*(=)?"
+_WRITTEN = rf"\.({_NAME})\s*(?:[-+*/%?|&]{{0,2}}=(?!=)|\+\+|--)"
 _COMPILE_SECONDS = 2.0
 _STACK = 512 * 1024
 
@@ -36,7 +36,7 @@ def places_in(stack: str) -> list[Place]:
 
     Line 1 never holds a fence's content: what stands there is the engine's own.
     """
-    places = [Place(int(line), int(column or 1)) for line, column in _PLACE.findall(stack)]
+    places = [Place(int(line), int(column or 1)) for line, column in compiled(_PLACE).findall(stack)]
     return [place for place in places if place.line > 1]
 
 
@@ -56,8 +56,8 @@ def loop_at(source: Source, fence: Fence, place: Span) -> Span:
     the loop is the innermost one around that place, else the next one behind it.
     """
     start, end = fence.content
-    text = _OPAQUE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source.text[start:end])
-    loops = [(start + found.start(), start + _body_end(text, found.end())) for found in _LOOP.finditer(text)]
+    text = compiled(_OPAQUE).sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source.text[start:end])
+    loops = [(start + found.start(), start + _body_end(text, found.end())) for found in compiled(_LOOP).finditer(text)]
     around = [at for at, until in loops if at <= place.start < until]
     at = next(iter([*around[-1:], *(at for at, _ in loops if at >= place.start)]), None)
     if at is None:
@@ -65,8 +65,8 @@ def loop_at(source: Source, fence: Fence, place: Span) -> Span:
     return _trimmed(source, Span(at, source.line_span(source.place(at).line).end))
 
 
-_OPAQUE = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`", re.S)
-_LOOP = re.compile(r"(?<![\w$.])(?:while|for|do)(?![\w$])")
+_OPAQUE = r"(?s)//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`"
+_LOOP = r"(?<![\w$.])(?:while|for|do)(?![\w$])"
 
 
 def _body_end(text: str, at: int) -> int:
@@ -104,15 +104,15 @@ def state_reads(source: Source, fence: Fence) -> dict[str, StateRead]:
     start, end = fence.content
     text = source.text[start:end]
     found: dict[str, StateRead] = {}
-    for state in {*_STATES, *_ALIAS.findall(text)}:
+    for state in {*_STATES, *compiled(_ALIAS).findall(text)}:
         reads = list(re.finditer(rf"(?<![\w$.]){re.escape(state)}\??\.({_NAME})", text))
         for pattern in re.finditer(rf"(\{{[^{{}}]*)\}}\s*=\s*{re.escape(state)}(?![\w$.?(\[])", text):
-            reads += _PART.finditer(text, *pattern.span(1))
+            reads += compiled(_PART).finditer(text, *pattern.span(1))
         for read in reads:
             at = Span(start + read.start(1), start + read.end(1))
-            one = StateRead(at, read.re is _PART and read[2] is not None)
+            one = StateRead(at, read.re.pattern == _PART and read[2] is not None)
             found[read[1]] = min(found.get(read[1], one), one)
-    written = set(_WRITTEN.findall(text))
+    written = set(compiled(_WRITTEN).findall(text))
     return {name: read for name, read in sorted(found.items(), key=lambda item: item[1]) if name not in written}
 
 
@@ -132,14 +132,14 @@ def syntax_fault(source: Source, fence: Fence) -> SyntaxFault | None:
     return None
 
 
-_TOKEN = re.compile(r"[\w$]+|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|=>|[=!<>]=+|\S")
+_TOKEN = r"[\w$]+|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|=>|[=!<>]=+|\S"
 
 
 def _told(source: Source, fence: Fence, place: Place, message: str) -> SyntaxFault:
     """The fault at the one token that the engine means: the one at its place, or the one that it has just read."""
     span = place_span(source, fence, place)
     line = source.place(span.start).line
-    tokens = [Span(*found.span()) for found in _TOKEN.finditer(source.text, source.offset(line), span.end)]
+    tokens = [Span(*found.span()) for found in compiled(_TOKEN).finditer(source.text, source.offset(line), span.end)]
     if place.line > line:
         return SyntaxFault("it ends where more is expected", tokens[-1] if tokens else span)
     if message.startswith("invalid redefinition"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Any
 
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts
+from prose_runtime.diagnostics import near
 
 _WORD = re.compile(r"[A-Za-z_](?:[\w-]*\w)?")
 
@@ -38,7 +38,7 @@ def _meant(used: set[str], facts: Facts) -> set[str]:
     """Names that a misspelt one stands for: one fault shall not bring forth others."""
     if used.issuperset(facts.scopes.start.keys() - {"config"}):
         return set()
-    return {close for name in _wrong(used, facts) for close in get_close_matches(name, facts.scopes.start)}
+    return {close for name in _wrong(used, facts) for close in near(name, facts.scopes.start)}
 
 
 def _wrong(used: Iterable[str], facts: Facts) -> set[str]:

@@ -9,9 +9,8 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from prose_runtime import nodes as n
-from prose_runtime.check.javascript import state_reads
 from prose_runtime.records import dataclass
-from prose_runtime.text import Span
+from prose_runtime.text import Span, compiled
 
 FrameKind = Literal["delegation", "block", "branch", "iteration", "stage"]
 BindingKind = Literal["let", "const", "assign", "loop", "index", "catch", "parameter", "item", "session", "input"]
@@ -133,6 +132,8 @@ def scopes(spec: n.Spec) -> Scopes:
         _Walker(found).run(spec.body)
         _find_undeclared(found, found.uses)
     elif spec.javascript is not None:
+        from prose_runtime.check.javascript import state_reads  # only composites have a script
+
         reads = state_reads(spec.source, spec.javascript)
         uses = [Use(n.Name(span=read.span, id=name), "expression", root) for name, read in reads.items()]
         _find_undeclared(found, uses, {name for name, read in reads.items() if read.defaulted})
@@ -425,17 +426,16 @@ class _Walker:
 
     def invalid(self, node: n.Invalid, frame: Frame, kind: UseKind) -> None:
         """What an unreadable statement seems to bind counts as bound: one fault shall not bring forth others."""
-        for match in _SEEMS_BOUND.finditer(node.text):
+        for match in compiled(_SEEMS_BOUND).finditer(node.text):
             for name in _IDENTIFIER.findall(match["names"] or match["assigned"] or match["var"] or ""):
                 frame.bind(Binding(name, node.span, "assign", node))
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z_](?:[\w-]*\w)?")
-_SEEMS_BOUND = re.compile(
-    r"^[ \t]*(?:let|const)\b(?P<names>[^=\n]*)"
+_SEEMS_BOUND = (
+    r"(?m)^[ \t]*(?:let|const)\b(?P<names>[^=\n]*)"
     r"|^[ \t]*(?P<assigned>[A-Za-z_][\w-]*)[ \t]*=(?!=)"
-    r"|\b(?:as|for(?:[ \t]+each)?)[ \t]+(?P<var>[\w-]+)",
-    re.MULTILINE,
+    r"|\b(?:as|for(?:[ \t]+each)?)[ \t]+(?P<var>[\w-]+)"
 )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -55,6 +54,8 @@ def _side_by_side(shares: Sequence[Sequence[Path]], count: int, more: Sequence[Q
 
 def _start() -> None:
     """Ctrl-C is for the process that waits for this one."""
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

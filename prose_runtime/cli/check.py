@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -139,30 +140,13 @@ def _repair(paths: list[Path], defaults: Defaults, *, show: bool) -> int:
 
 
 def _report(checked: Checked, form: str) -> str:
-    from prose_runtime.report import agent, github, json, text
-
-    found, unreadable = checked.diagnostics, checked.unreadable
-    renderers: dict[str, Callable[[], str]] = {
-        "text": lambda: text.render(found, unreadable, files=checked.files, colour=_colour()),
-        "agent": lambda: agent.render(found, unreadable, files=checked.files),
-        "json": lambda: json.render(found, unreadable),
-        "github": lambda: github.render(found, unreadable),
-        "sarif": lambda: _sarif(checked),
-        "junit": lambda: _junit(checked),
+    module = import_module(f"prose_runtime.report.{'junit_check' if form == 'junit' else form}")
+    more: dict[str, dict[str, Any]] = {
+        "text": {"files": checked.files, "colour": _colour()},
+        "agent": {"files": checked.files},
+        "junit": {"paths": checked.paths},
     }
-    return renderers[form]()
-
-
-def _sarif(checked: Checked) -> str:
-    from prose_runtime.report import sarif
-
-    return sarif.render(checked.diagnostics, checked.unreadable)
-
-
-def _junit(checked: Checked) -> str:
-    from prose_runtime.report import junit_check
-
-    return junit_check.render(checked.diagnostics, checked.unreadable, paths=checked.paths).rstrip("\n")
+    return str(module.render(checked.diagnostics, checked.unreadable, **more.get(form, {}))).rstrip("\n")
 
 
 def _colour() -> bool:

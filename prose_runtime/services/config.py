@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import yaml
 from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError
 from pydantic_core import ErrorDetails
 
+from prose_runtime.diagnostics import near
 from prose_runtime.errors import UnreadableFile, UsageError
 from prose_runtime.journal.redaction import protect
 from prose_runtime.resources import CONFIG_NAME, find_config, user_config
@@ -325,7 +325,7 @@ _KEY_HELP = "a key has no place in a file: put it into an environment variable a
 def _unknown(path: tuple[str, ...], model: type[BaseModel]) -> Fault:
     known = [_spelled(model, name) for name in model.model_fields]
     known = [name for name in known if model is not ServiceSettings or name not in INTERNAL]
-    close = difflib.get_close_matches(path[-1], known, n=1, cutoff=0.6)
+    close = near(path[-1], known, 1)
     help_ = f"did you mean `{close[0]}`?" if close else "known are " + ", ".join(sorted(known))
     if path[-1] in ("key", "api_key", "apikey", "token"):
         help_ = _KEY_HELP

@@ -16,7 +16,7 @@ from prose_runtime.syntax import grammar
 from prose_runtime.syntax.expressions import ExpressionBuilder
 from prose_runtime.syntax.outer import MARKED, hits, trimmed
 from prose_runtime.syntax.strings import SINGLE, TRIPLE
-from prose_runtime.text import Source, Span
+from prose_runtime.text import Source, Span, compiled
 
 MAX_DEPTH = 20
 """How deeply conditions may stand inside conditions before the rest is read as English."""
@@ -30,7 +30,7 @@ _COMMENT = re.compile(rf"{_STRING}|(?P<comment>(?<![^\W_])\#[^\n]*)", re.DOTALL)
 _PIECE = re.compile(rf"{_COMMENT.pattern}|(?P<mark>{MARKED})", re.DOTALL)
 _BREAK = re.compile(rf"{_STRING}|\s+", re.DOTALL)
 _WHOLE_MARK = re.compile(r"(\*\*\*|\*\*)((?:(?!\*\*).)*)\1", re.DOTALL)
-_ALTERNATIVE = re.compile(r'"(?>(?:[^"\\\n]|\\.)*)"|\d+(?:\.\d+)?|null|true|false|empty|absent|present|set')
+_ALTERNATIVE = r'"(?>(?:[^"\\\n]|\\.)*)"|\d+(?:\.\d+)?|null|true|false|empty|absent|present|set'
 _STATES = {"null": "null", "true": "true", "false": "false", "empty": "empty", "absent": "absent"} | dict.fromkeys(
     ("present", "set"), "present"
 )
@@ -152,7 +152,7 @@ class _Reader:
 
     def _alternative(self, left: Test, word: str, part: Span) -> Clause | None:
         """``x is "a" or "b"``: a constant behind the joint is another operand of the predicate before it."""
-        if not isinstance(left, Clause) or not _ALTERNATIVE.fullmatch(self.text, part.start, part.end):
+        if not isinstance(left, Clause) or not compiled(_ALTERNATIVE).fullmatch(self.text, part.start, part.end):
             return None
         last = left.expr.right if isinstance(left.expr, Binary) and left.expr.op in ("and", "or") else left.expr
         subject = _subject(last)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -14,15 +13,13 @@ from prose_runtime.syntax.entries import read_entry, says_none
 from prose_runtime.syntax.phrases import NAME, Phrase
 from prose_runtime.syntax.sections import opening_line
 from prose_runtime.syntax.slots import distinct, entries, phrase
-from prose_runtime.text import Source, Span
+from prose_runtime.text import Source, Span, compiled
 
 PATH = rf"{NAME}(?:\.{NAME}|\[(?:-?\d{{1,9}}|\"[^\"\]`]*\"|'[^'\]`]*')\])*"
 """An output, or a place in it: ``a``, ``a.b``, ``a[0]``, ``a["b"]``."""
 
-_SUBJECT = re.compile(rf"(?:\*\*)?(?:`(?P<tick>{PATH})`|(?P<bare>{PATH})(?=\s*:(?:\s|$)))(?:\*\*)?\s*(?P<colon>:)?\s*")
-_FENCE = re.compile(
-    r"(?P<mark>`{3,}|~{3,})[ \t]*(?P<label>[^\s`]*)[^\n]*\n(?P<text>.*?)(?:^(?P=mark)[`~]*\s*\Z|\Z)", re.M | re.S
-)
+_SUBJECT = rf"(?:\*\*)?(?:`(?P<tick>{PATH})`|(?P<bare>{PATH})(?=\s*:(?:\s|$)))(?:\*\*)?\s*(?P<colon>:)?\s*"
+_FENCE = r"(?ms)(?P<mark>`{3,}|~{3,})[ \t]*(?P<label>[^\s`]*)[^\n]*\n(?P<text>.*?)(?:^(?P=mark)[`~]*\s*\Z|\Z)"
 _ERROR_WORDS = ("raises", "throws", "fails", "error")
 
 
@@ -131,7 +128,7 @@ def _opening(claim: str) -> str:
 
 def _split(whole: Phrase) -> tuple[_Subject | None, Phrase]:
     """The output that a sentence starts with, and what it says of that."""
-    lead = whole.match(_SUBJECT)
+    lead = whole.match(compiled(_SUBJECT))
     if lead is None or (lead["bare"] and lead["bare"].lower() in _ERROR_WORDS):
         return None, whole
     name = "tick" if lead["tick"] else "bare"
@@ -145,7 +142,7 @@ def _below(source: Source, rows: tuple[Row, ...]) -> Below | None:
         return None
     start = source.text.rfind("\n", 0, rows[0].span.start) + 1
     text = textwrap.dedent(source.slice(Span(start, rows[-1].span.end)))
-    fence = _FENCE.match(text)
+    fence = compiled(_FENCE).match(text)
     return Below(fence["text"].removesuffix("\n"), fence["label"].lower()) if fence else Below(text.strip("\n"), None)
 
 

@@ -12,7 +12,7 @@ from dataclasses import field
 from prose_runtime.diagnostics import Collector
 from prose_runtime.records import dataclass
 from prose_runtime.syntax.strings import NAME, SINGLE, TRIPLE
-from prose_runtime.text import Source, Span
+from prose_runtime.text import Source, Span, compiled
 
 MAX_DEPTH = 250
 """How deeply blocks and brackets may nest: more than anybody writes, and few enough to walk with recursion."""
@@ -30,17 +30,17 @@ STARTS = (
 """What only the beginning of a statement looks like: reading goes on there when a bracket or string never closes."""
 
 _STATEMENT = re.compile(STARTS, re.MULTILINE)
-_STATEMENT_LINE = re.compile(rf"^([ \t]*){STARTS}", re.MULTILINE)
+_STATEMENT_LINE = rf"(?m)^([ \t]*){STARTS}"
 _INDENT = re.compile(r"[ \t]*")
 _POINT = re.compile(r'"""|"|#|\*\*\*?|[()\[\]{}]|\n')
-_HEAD = re.compile(r"(?:if|elif|else|for|repeat|loop|parallel|choice|option|try|catch|block|agent)(?![\w-])")
+_HEAD = r"(?:if|elif|else|for|repeat|loop|parallel|choice|option|try|catch|block|agent)(?![\w-])"
 _CONDITION = re.compile(
     rf"(?:(?:(?:let|const)[ \t]+)?{NAME}[ \t]*=[ \t]*|return[ \t]+)?"
     r"(?:if|elif|else[ \t]+if|loop[ \t]+(?:until|while)|choice)[ \t*](?![ \t]*=)"
 )
 _JOINS = re.compile(r"(?:and|or)(?![\w-])")
 _ENDS_OPEN = re.compile(r"(?:[ \t](?:and|or|not|in|-|->)|[+/%<>]|(?<!\*)\*|[=!<>]=)\Z")
-_OPENER = re.compile(rf"[ \t]*(?:(?:let|const)[ \t]+.*=|return|emit|throw|{NAME}(?:\.{NAME})*[ \t]*[:=])[ \t]*\Z")
+_OPENER = rf"[ \t]*(?:(?:let|const)[ \t]+.*=|return|emit|throw|{NAME}(?:\.{NAME})*[ \t]*[:=])[ \t]*\Z"
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -218,13 +218,13 @@ class _LogicalLine:
     def _opens_another(self, at: int, closing: int) -> bool:
         """Whether what would close this string is rather the opening of the next one, because one is left over."""
         line_start = self.text.rfind("\n", at, closing) + 1
-        if not line_start or not _OPENER.match(self.text[line_start:closing]):
+        if not line_start or not compiled(_OPENER).match(self.text[line_start:closing]):
             return False
         return self.text.count('"""', at, self.scan.end) % 2 == 1
 
     def _restart(self, at: int, limit: int) -> int:
         """Where reading starts again behind an opening that never closes."""
-        for match in _STATEMENT_LINE.finditer(self.text, self.scan.next_line(at), limit):
+        for match in compiled(_STATEMENT_LINE).finditer(self.text, self.scan.next_line(at), limit):
             if width(match.group(1)) <= self.line.indent:
                 return match.start()
         return self.text.rfind("\n", at, limit) + 1 if limit < self.scan.end else self.scan.end
@@ -265,7 +265,7 @@ class _LogicalLine:
     def _within(self, at: int, closing: int) -> bool:
         return not any(
             width(match.group(1)) <= self.line.indent
-            for match in _STATEMENT_LINE.finditer(self.text, self.scan.next_line(at), closing)
+            for match in compiled(_STATEMENT_LINE).finditer(self.text, self.scan.next_line(at), closing)
         )
 
     # brackets
@@ -344,7 +344,7 @@ class _LogicalLine:
         """Whether the open bracket must be a slip, since a statement begins or a block was opened."""
         if first >= self.scan.end:
             return False
-        if self.text[stop - 1] == ":" and _HEAD.match(self.text, self.line.start):
+        if self.text[stop - 1] == ":" and compiled(_HEAD).match(self.text, self.line.start):
             return True
         return self._indent_of(first) <= self.line.indent and bool(_STATEMENT.match(self.text, first, self.scan.end))
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Literal
 
+from prose_runtime.diagnostics import near
 from prose_runtime.nodes import Bind, Effect, Expr, Name, Output, Return, Template
 from prose_runtime.syntax.expressions import Pair
 from prose_runtime.syntax.messages import STATEMENTS, WORDS
 from prose_runtime.syntax.statements import Item
-from prose_runtime.text import Source, Span
+from prose_runtime.text import Source, Span, compiled
 
 _KEY = re.compile(r"(?P<quote>[\"']?)(?P<key>[A-Za-z_][\w.-]*)(?P=quote)\s*:(?=\s|$)\s*")
 HEADS = frozenset("session resume parallel loop try do".split())
 """Words before a colon that begin a statement, and are no keys where either may stand."""
 
-_EFFECT = re.compile(r"(?P<word>[a-z][\w-]*)[ \t]+(?=[\w\"'{(\[])(?P<text>\S.*)\Z", re.DOTALL)
+_EFFECT = r"(?s)(?P<word>[a-z][\w-]*)[ \t]+(?=[\w\"'{(\[])(?P<text>\S.*)\Z"
 _ASSIGNS = re.compile(r"[^\"]*\s=\s")
 _SENTENCE_ENDS = (".", "!", "?", ",", ";", ":")
 _MOST_WORDS = 16
@@ -53,7 +53,7 @@ def effect(text: str, span: Span) -> Effect | None:
     """A line such as ``escalate topic to the owner``, unless it is a slip that is known or a sentence."""
     if span.end - span.start > _LONGEST:
         return None
-    match = _EFFECT.match(text, span.start, span.end)
+    match = compiled(_EFFECT).match(text, span.start, span.end)
     if match is None or _ASSIGNS.match(match["text"]) or match["text"].endswith(_SENTENCE_ENDS):
         return None
     if _meant(match["word"]):
@@ -65,7 +65,7 @@ def effect(text: str, span: Span) -> Effect | None:
     return Effect(span=span, name=match["word"], name_span=Span(*match.span("word")), text=said)
 
 
-_HOLDS = re.compile(
+_HOLDS = (
     r"(?:(?P<keyword>let|const)[ \t]+)?(?P<name>[A-Za-z_](?:[\w-]*\w)?)[ \t]*=(?!=)[ \t]*"
     r"|(?P<leave>return)[ \t]+"
     r"|output[ \t]+(?P<output>[A-Za-z_](?:[\w-]*\w)?)[ \t]*=(?!=)[ \t]*"
@@ -77,7 +77,7 @@ def effect_as_value(text: str, span: Span) -> Effect | Bind | Return | Output | 
 
     A word that the file gives a value somewhere is no effect's: an operator is missing behind it.
     """
-    held = _HOLDS.match(text, span.start, span.end)
+    held = compiled(_HOLDS).match(text, span.start, span.end)
     if held is None:
         return effect(text, span)
     found = effect(text, Span(held.end(), span.end))
@@ -100,4 +100,4 @@ def effect_as_value(text: str, span: Span) -> Effect | Bind | Return | Output | 
 def _meant(word: str) -> bool:
     """Whether a word is one that begins a statement, or a misspelt one."""
     words = WORDS.split("|")
-    return any(close[0] == word[0] for close in difflib.get_close_matches(word, words, n=3, cutoff=0.8))
+    return any(close[0] == word[0] for close in near(word, words, 3, 0.8))

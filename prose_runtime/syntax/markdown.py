@@ -14,7 +14,7 @@ from mistune.core import BlockState
 
 from prose_runtime.records import dataclass
 from prose_runtime.syntax.names import EXECUTABLE_SECTIONS, LOOSE_LABELS, PROSE_LABELS, SECTIONS, section_key
-from prose_runtime.text import NOWHERE, Source, Span
+from prose_runtime.text import NOWHERE, Source, Span, compiled
 
 BlockKind = Literal["heading", "fence", "list", "html", "other"]
 
@@ -143,7 +143,7 @@ class _Parser(BlockParser):
         at = state.find_line_end()
         while at < state.cursor_max:
             line = state.get_line(at)
-            if not _QUOTED.match(line) and (not line.strip() or _STARTS.match(line)):
+            if not _QUOTED.match(line) and (not line.strip() or compiled(_STARTS).match(line)):
                 break
             at += len(line)
         return at
@@ -191,7 +191,7 @@ def _end_of_plain_list(text: str, start: int) -> int | None:
 
 
 _QUOTED = re.compile(r"[ ]{0,3}>")
-_STARTS = re.compile(r"[ ]{0,3}(?:#{1,6}[ \t]|```|~~~|[-*+][ \t]|1[.)][ \t]|<!--|(?:[-*_][ \t]*){3,}$)")
+_STARTS = r"[ ]{0,3}(?:#{1,6}[ \t]|```|~~~|[-*+][ \t]|1[.)][ \t]|<!--|(?:[-*_][ \t]*){3,}$)"
 
 
 def _fence_end(text: str, start: int, marker: str, executable: bool) -> tuple[int, int, bool]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 
+from prose_runtime.diagnostics import near
 from prose_runtime.records import dataclass
-from prose_runtime.text import Span
+from prose_runtime.text import Span, compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,13 +312,13 @@ def slip_in(text: str, span: Span) -> Explained | None:
     return None
 
 
-_FOLD = re.compile(r'"(?:[^"\\\n]|\\.)*"|\s+|.')
+_FOLD = r'"(?:[^"\\\n]|\\.)*"|\s+|.'
 
 
 def _folded(text: str, span: Span) -> tuple[str, list[int]]:
     """The line with single blanks, what its strings say made unreadable; and where each of its characters stands."""
     line, places = "", list[int]()
-    for piece in _FOLD.finditer(text, span.start, min(span.end, span.start + 2000)):
+    for piece in compiled(_FOLD).finditer(text, span.start, min(span.end, span.start + 2000)):
         found = piece[0]
         folded = " " if found.isspace() else f'"{"_" * (len(found) - 2)}"' if len(found) > 1 else found
         line += folded
@@ -329,7 +329,7 @@ def _folded(text: str, span: Span) -> tuple[str, list[int]]:
 def _misspelt(text: str, span: Span) -> Explained | None:
     """A line whose first word is nearly one that begins a statement."""
     match = re.compile(r"[ \t]*([a-z]+)(?=\s)").match(text, span.start, span.end)
-    close = get_close_matches(match[1], WORDS.split("|"), n=1, cutoff=0.8) if match else []
+    close = near(match[1], WORDS.split("|"), 1, 0.8) if match else []
     if match is None or not close or close[0] == match[1]:
         return None
     return Explained(Span(*match.span(1)), f"`{match[1]}` begins no statement", f"did you mean `{close[0]}`?")

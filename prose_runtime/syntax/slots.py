@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 
-from prose_runtime.diagnostics import Collector, Edit, Fix, Secondary, did_you_mean
+from prose_runtime.diagnostics import Collector, Edit, Fix, Secondary, did_you_mean, near
 from prose_runtime.nodes import (
     Bullet,
     Delegate,
@@ -103,7 +102,7 @@ def _report_misspelt(source: Source, bullets: Sequence[Bullet], known: Sequence[
     for bullet in bullets:
         entry = read_entry(phrase(source, bullet))
         label = entry.name.text.lower() if entry and entry.separated else ""
-        if entry and label not in known and get_close_matches(label, known, n=1, cutoff=0.75):
+        if entry and label not in known and near(label, known, 1, 0.75):
             message = f"nothing reads the label `{entry.name.text}`"
             out.warning("unread-bullet", entry.name.span, message, did_you_mean(label, known))
 

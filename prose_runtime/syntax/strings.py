@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from prose_runtime.diagnostics import Collector, Edit, Fix
 from prose_runtime.nodes import Expr, Field, Interpolation, MadeName, Name, Template
-from prose_runtime.text import Source, Span
+from prose_runtime.text import Source, Span, compiled
 
 NAME = r"[A-Za-z_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?"
 """An identifier. It may hold ``-`` but not end with it."""
@@ -23,7 +23,7 @@ SINGLE = re.compile(r'"(?>(?:[^"\\\n]|\\[^\n])*)"')
 """A whole string literal of one line."""
 
 _ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "t": "\t", "{": "{", "}": "}"}
-_PIECE = re.compile(
+_PIECE = (
     r"(?P<escape>\\[^\r\n])"
     r"|(?P<newline>\r\n?|\n)"
     r"|(?P<double>\$?\{\{)"
@@ -32,8 +32,8 @@ _PIECE = re.compile(
     rf"|\{{(?P<made>{MADE})\}}"
     r"|(?P<text>[^\\\r\n{$]+|[\\{$])"
 )
-_MADE_PART = re.compile(rf"(?P<value>{_VALUE})|[^{{}}]+")
-_PATH_PART = re.compile(rf"\.({NAME})")
+_MADE_PART = rf"(?P<value>{_VALUE})|[^{{}}]+"
+_PATH_PART = rf"\.({NAME})"
 _FIRST = re.compile(NAME)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OPENING_BREAK = re.compile(r"[ \t]*(?:\r\n?|\n)")
@@ -140,7 +140,7 @@ class _Reader:
             yield joined
 
     def _piece(self, position: int, end: int) -> tuple[str | Interpolation, int]:
-        match = _PIECE.match(self.raw, position, end)
+        match = compiled(_PIECE).match(self.raw, position, end)
         if match is None:
             return self.raw[position], position + 1
         kind, found, after = match.lastgroup, match.group(), match.end()
@@ -203,7 +203,7 @@ def made_name(source: Source, span: Span) -> MadeName:
 
 def _made_name(raw: str, span: Span) -> MadeName:
     parts: list[str | Interpolation] = []
-    for match in _MADE_PART.finditer(raw, span.start, span.end):
+    for match in compiled(_MADE_PART).finditer(raw, span.start, span.end):
         parts.append(interpolation(raw, Span(*match.span())) if match["value"] else match.group())
     return MadeName(span=span, parts=tuple(parts))
 
@@ -220,7 +220,7 @@ def interpolation(raw: str, span: Span) -> Interpolation:
     end = first.end() if first else span.end - 1
     value: Expr = Name(span=Span(span.start + 1, end), id=raw[span.start + 1 : end])
     if end < span.end - 1:
-        for part in _PATH_PART.finditer(raw, end, span.end - 1):
+        for part in compiled(_PATH_PART).finditer(raw, end, span.end - 1):
             name_span = Span(part.start(1), part.end(1))
             whole = Span(value.span.start, part.end())
             value = Field(span=whole, object=value, name=part[1], name_span=name_span)

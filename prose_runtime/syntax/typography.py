@@ -7,15 +7,14 @@ import re
 from prose_runtime.diagnostics import Collector, Edit, Fix
 from prose_runtime.syntax.outer import MARKED
 from prose_runtime.syntax.strings import SINGLE, TRIPLE
-from prose_runtime.text import Source, Span
+from prose_runtime.text import Source, Span, compiled
 
 _BLANKS = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
 _QUOTES = "\u201c\u201d\u201e\u201f"
 _ODD = re.compile(f"[{_BLANKS}{_QUOTES}]")
-_FOUND = re.compile(
-    rf"{TRIPLE.pattern}|{SINGLE.pattern}|{MARKED}|(?<![^\W_])\#[^\n]*"
-    rf'|(?P<blanks>[{_BLANKS}]+)|(?P<string>[{_QUOTES}][^{_QUOTES}"\n]*[{_QUOTES}])',
-    re.DOTALL,
+_FOUND = (
+    rf"(?s){TRIPLE.pattern}|{SINGLE.pattern}|{MARKED}|(?<![^\W_])\#[^\n]*"
+    rf'|(?P<blanks>[{_BLANKS}]+)|(?P<string>[{_QUOTES}][^{_QUOTES}"\n]*[{_QUOTES}])'
 )
 
 
@@ -31,7 +30,7 @@ def plain(source: Source, span: Span, out: Collector) -> Source:
     pieces, position = [], 0
     lines: list[tuple[int, int, int]] = []
     line_end = -1
-    for match in _FOUND.finditer(text, span.start, span.end):
+    for match in compiled(_FOUND).finditer(text, span.start, span.end):
         kind = match.lastgroup
         if kind is None:
             continue

@@ -21,14 +21,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prose_runtime.check.javascript import syntax_fault
 from prose_runtime.check.rule import Facts, Finding, Rule
 
 
 def find(facts: Facts) -> Iterator[Finding]:
     """The first fault that the engine meets."""
     fence = facts.spec.javascript
-    fault = syntax_fault(facts.spec.source, fence) if fence else None
+    if fence is None:
+        return
+    from prose_runtime.check.javascript import syntax_fault  # only composites have a script
+
+    fault = syntax_fault(facts.spec.source, fence)
     if fault is not None:
         yield Finding(fault.span, f"this JavaScript does not compile: {fault.message}")
 

@@ -19,21 +19,20 @@ Use instead
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.diagnostics import Edit, Fix
-from prose_runtime.text import Span
+from prose_runtime.text import Span, compiled
 
-_HEAD = re.compile(r"(?:parallel[ \t]+)?(?P<spelled>(?P<loop>loop[ \t]+)?for(?P<each>[ \t]+each)?(?=[ \t]))")
+_HEAD = r"(?:parallel[ \t]+)?(?P<spelled>(?P<loop>loop[ \t]+)?for(?P<each>[ \t]+each)?(?=[ \t]))"
 
 
 def find(facts: Facts) -> Iterator[Finding]:
     """Loops over lists with further words in their heads."""
     for node in facts.all(n.ForEach):
-        match = _HEAD.match(facts.spec.source.text, node.span.start)
+        match = compiled(_HEAD).match(facts.spec.source.text, node.span.start)
         if match is None or not (match["each"] or match["loop"]):
             continue
         span = Span(match.start("spelled"), match.end("spelled"))

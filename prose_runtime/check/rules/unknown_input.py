@@ -26,12 +26,12 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from prose_runtime import nodes as n
 from prose_runtime.check.arguments import MODIFIERS, Signature, may_spread, passed, signature
 from prose_runtime.check.rule import Facts, Finding, Rule, meant
 from prose_runtime.check.tables import Target
+from prose_runtime.diagnostics import near
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def _argument(argument: n.Argument, target: Target, takes: Signature, left: list
     span = argument.name_span or argument.span
     close, fix = meant(span, name, left if target.slot is not None else takes.names)
     if close is None:
-        close, fix = meant(span, name, get_close_matches(name, MODIFIERS, n=1, cutoff=0.8))
+        close, fix = meant(span, name, near(name, MODIFIERS, 1, 0.8))
     harmless = may_spread(argument, takes) or (target.slot is not None and not set(left) & set(takes.needed))
     if close is None and harmless:
         return

@@ -30,12 +30,10 @@ from prose_runtime.check.conditions import decides, wording
 from prose_runtime.check.mentions import known
 from prose_runtime.check.rule import Facts, Finding, Rule, meant
 from prose_runtime.syntax.messages import slip_in
-from prose_runtime.text import Span
+from prose_runtime.text import Span, compiled
 
 _SIGNS = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="})
-_SIGN = re.compile(
-    r'"(?:[^"\\\n]|\\.)*"|(?P<sign>&&|\|\||[=!]==|[=!]=|[<>]=?|[-=]>|(?<!\w)!(?=\w)|(?<![\w-])gate(?= "))'
-)
+_SIGN = r'"(?:[^"\\\n]|\\.)*"|(?P<sign>&&|\|\||[=!]==|[=!]=|[<>]=?|[-=]>|(?<!\w)!(?=\w)|(?<![\w-])gate(?= "))'
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z]\w*_\w+")
 
 
@@ -72,7 +70,7 @@ def _in_english(clause: n.Clause, visible: frozenset[str], facts: Facts) -> Iter
 def _signs(clause: n.Clause, facts: Facts) -> Iterator[Finding]:
     """Signs that English does without, in what is no expression all the same."""
     text = facts.spec.source.text
-    found = next((m for m in _SIGN.finditer(text, clause.span.start, clause.span.end) if m["sign"]), None)
+    found = next((m for m in compiled(_SIGN).finditer(text, clause.span.start, clause.span.end) if m["sign"]), None)
     if found is None:
         return
     slip = slip_in(text, clause.span)

@@ -21,9 +21,9 @@ Use instead
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from prose_runtime.check.rule import Facts, Finding, Rule, meant
+from prose_runtime.diagnostics import near
 
 
 def find(facts: Facts) -> Iterator[Finding]:
@@ -32,7 +32,7 @@ def find(facts: Facts) -> Iterator[Finding]:
         name, known = use.name.id, facts.scopes.known_in(use.frame)
         if use.kind != "interpolation" or name in known or facts.scopes.bound_anywhere(name):
             continue
-        close = get_close_matches(name, sorted(known), n=1, cutoff=0.75)
+        close = near(name, sorted(known), 1, 0.75)
         if close:
             message = f"`{name}` in this text names nothing and stays as written"
             help_, fix = meant(use.name.span, name, close)

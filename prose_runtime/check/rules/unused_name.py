@@ -29,13 +29,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from prose_runtime import nodes as n
 from prose_runtime.check.mentions import asks_judge, mentions, wrong_names
 from prose_runtime.check.rule import Facts, Finding, Rule
 from prose_runtime.check.rules.return_missing import ending_returns
 from prose_runtime.check.scope import Binding
+from prose_runtime.diagnostics import near
 
 _ANSWERS = (n.Call, n.Session, n.Ask, n.Effect, n.Discretion)
 
@@ -49,7 +49,7 @@ def find(facts: Facts) -> Iterator[Finding]:
     spoken = _spoken(facts)
     for bindings in unread:
         name = bindings[0].name
-        if name[0] == "_" or name in spoken or get_close_matches(name, wrong_names(facts)):
+        if name[0] == "_" or name in spoken or near(name, wrong_names(facts)):
             continue
         if not any(_is_given(binding, facts) for binding in bindings):
             help_ = "read it, or leave the name out; a `_` before it says that it is meant so"
