@@ -38,7 +38,7 @@ def find(facts: Facts) -> Iterator[Finding]:
         if looks_like_function(missing, facts):
             continue
         if missing.wanted in ("target", "block", "agent") and missing.reason != "list":
-            message, help_ = _text(missing)
+            message, help_ = _text(missing, facts)
             close, fix = meant(missing.span, missing.name, missing.known)
             if missing.wanted == "target" and missing.name in facts.project.configured(Path(facts.spec.source.path)):
                 help_ = "it is a service of prose.yml: declare a slot of that name, which it then fills"
@@ -47,7 +47,7 @@ def find(facts: Facts) -> Iterator[Finding]:
             yield Finding(missing.span, message, help_, fix=fix if help_ == close else None)
 
 
-def _text(missing: Unresolved) -> tuple[str, str | None]:
+def _text(missing: Unresolved, facts: Facts) -> tuple[str, str | None]:
     name = missing.name
     if missing.reason == "ambiguous":
         return f"`{name}` can mean several specs: {missing.detail}", 'say which: `use "path" as name`'
@@ -62,7 +62,7 @@ def _text(missing: Unresolved) -> tuple[str, str | None]:
         message = f"`{name}` holds a plain value, nothing that can be called"
     elif missing.wanted != "target":
         message = f"there is no {missing.wanted} `{name}`"
-    return message, did_you_mean(name, missing.known) or _options(missing)
+    return message, did_you_mean(name, missing.known) or _options(missing, facts)
 
 
 def _bring(reference: str) -> str:
@@ -71,10 +71,13 @@ def _bring(reference: str) -> str:
     return "it is a folder; name the file of a spec"
 
 
-def _options(missing: Unresolved) -> str:
+def _options(missing: Unresolved, facts: Facts) -> str:
+    """What can be named instead, the names of the file before those of other specs."""
     if missing.wanted != "target":
         return f"define it: `{missing.wanted} {missing.name}:`"
-    known = ", ".join(f"`{name}`" for name in sorted(missing.known)[:8])
+    own = [name for name in facts.scopes.start if name in missing.known]
+    others = sorted(set(missing.known).difference(own))
+    known = ", ".join(f"`{name}`" for name in [*own, *others][:8])
     return f"what can be called here: {known}" if known else "declare a slot of that name under Slots"
 
 
