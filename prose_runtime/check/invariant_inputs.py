@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Literal
 
 from prose_runtime import nodes as n
-from prose_runtime.check.flow_order import Way, inside_units, is_beside, is_loop, ways
+from prose_runtime.check.flow_order import Way, inside_units, is_beside, is_loop, relation, shared, ways
 from prose_runtime.check.invariant_claims import SameInputs
 from prose_runtime.check.invariant_members import member_loop
 from prose_runtime.check.invariant_proofs import Ground, Ruling, worst
@@ -19,6 +20,8 @@ _SURENESS: tuple[Sureness, ...] = ("no", "maybe", "yes")
 _ANSWERS = (n.Call, n.Session, n.Discretion, n.DoBlock, n.Ask, n.Effect)
 _COUNTING = frozenset({"loop", "index", "item"})
 _DEEP = 5
+_MANY = 40
+"""Places of calls up to which each is compared with each."""
 
 
 def same_inputs(claim: SameInputs, ground: Ground) -> Ruling:
@@ -27,8 +30,10 @@ def same_inputs(claim: SameInputs, ground: Ground) -> Ruling:
     if any(inside_units(ground.findings, who) for who in claim.who) or not all(found.values()):
         return Ruling("open", "the calls are made inside a spec")
     everyone = [(who, way) for who, ways_ in found.items() for way in ways_]
+    if len(everyone) > _MANY:
+        return Ruling("open", "there are too many places of calls")
     rulings = [_steady(who, way, claim, ground) for who, way in everyone]
-    rulings += [_alike(everyone[0], other, claim, ground) for other in everyone[1:]]
+    rulings += [_alike(one, other, claim, ground) for one, other in combinations(everyone, 2)]
     return worst(rulings)
 
 
@@ -124,6 +129,10 @@ class Varying:
 
 def _alike(one: tuple[str, Way], other: tuple[str, Way], claim: SameInputs, ground: Ground) -> Ruling:
     """Whether two places of calls pass the same."""
+    if relation(one[1], other[1]) == "either" and not any(
+        is_loop(node) for node, _ in shared(one[1].path, other[1].path)
+    ):
+        return Ruling("proved", "only one of the calls is made")
     left, right = _inputs(one[1], claim), _inputs(other[1], claim)
     if left is None or right is None:
         return Ruling("open", "what they get is made in a run")

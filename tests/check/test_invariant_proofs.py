@@ -111,6 +111,9 @@ VERDICTS = [
     (ONE, "let xs = []\ncall a(x: xs)\nrecord 1 in xs\ncall a(x: xs)", "watched"),
     (ONE, "let t = topic\ncall a(x: t)\ncall a(x: topic)", "proved"),
     (ONE, "call a(x: call c(x: 1))\ncall a(x: call c(x: 1))", "refuted"),
+    (ONE, "if n > 1:\n  call a(x: 1)\nelse:\n  call a(x: 2)", "proved"),
+    (ONE, "if n > 1:\n  call a(x: 1)\nelse:\n  call a(x: 2)\ncall a(x: 1)", "refuted"),
+    (ONE, "repeat 2 as i:\n  if i > 1:\n    call a(x: 1)\n  else:\n    call a(x: 2)", "watched"),
     # in order: in one walk, and in one walk after the other
     (TURNS, "for m in ps:\n  call m(x: topic)", "proved"),
     (TURNS, "repeat 2:\n  for m in ps:\n    call m(x: topic)", "proved"),
