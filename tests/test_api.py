@@ -89,7 +89,7 @@ NOT_SO: list[tuple[dict[str, Any], str]] = [
     ({"limits": {"max_cals": 3}}, "did you mean `max_calls`"),
     ({"people": "a"}, "`people`.*dict"),
     ({"people": {"joined": ["a"]}}, "did you mean `join`"),
-    ({"people": {"join": "a"}}, "`people`: `join`"),
+    ({"people": {"join": "a"}}, "`people`: `join` is a list"),
     ({"people": {"join": ["nobody"]}}, "no slot `nobody`"),
 ]
 

@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field
 
 from prose_runtime.check.project import Project
-from prose_runtime.diagnostics import did_you_mean
 from prose_runtime.errors import RecordError, UsageError
 from prose_runtime.events import Listener
 from prose_runtime.journal import RECORD_FOLDER, Journal, RunRecord
@@ -21,6 +20,8 @@ from prose_runtime.runtime.people import People
 from prose_runtime.runtime.rewalk import EditedError
 from prose_runtime.runtime.session import Prepared, Result, RunRequest, execute, prepare
 from prose_runtime.runtime.wiring import ELSEWHERE
+from prose_runtime.services.config import settings_from
+from prose_runtime.services.settings import Closed
 from prose_runtime.values import strange, to_json
 
 
@@ -131,19 +132,21 @@ def _by_name(given: Any, argument: str, key: str) -> dict[str, Any]:
     return dict(given)
 
 
+class _Participants(Closed):
+    """``people`` as data: what ``People`` holds."""
+
+    join: list[str] = Field(default_factory=list)
+    personas: dict[str, str] = Field(default_factory=dict)
+    language: str | None = None
+    context: str | None = None
+    telegram: str | None = None
+
+
 def _people(given: Any) -> People:
     if given is None:
         return People()
     row = asdict(given) if isinstance(given, People) else _by_name(given, "people", "name")
-    known = People.__dataclass_fields__
-    for name in row.keys() - known.keys():
-        help_ = did_you_mean(name, known) or f"it knows {', '.join(known)}"
-        raise UsageError(f"`people` has no `{name}`", help=help_)
-    try:
-        return TypeAdapter(People).validate_python({name: value for name, value in row.items() if value is not None})
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise UsageError(f"`people`: `{'.'.join(map(str, first['loc']))}`: {first['msg'].lower()}") from None
+    return People.from_json(settings_from(_Participants, to_json(row), "`people`").model_dump())
 
 
 def _listeners(on_event: Any) -> list[Listener]:
