@@ -107,6 +107,17 @@ def demand_line(demand: Demand | None) -> str:
     return "asked for: " + ", ".join(f"`{name}{mark}`" for name, mark in marks.items())
 
 
+def field_line(name: str, target: Target, demand: Demand | None) -> str:
+    """A field of what a call of a target gives."""
+    outputs = target.spec.returns.outputs if target.spec and target.spec.returns else ()
+    about = next((output.description for output in outputs if output.name == name), "")
+    ensured = target.slot is not None and any(name in promise.names for promise in target.slot.ensures)
+    declared = ensured or any(output.name == name for output in outputs)
+    need = "" if demand is None or name not in demand.fields else "needed" if name in demand.required else "asked for"
+    facts = ", ".join(filter(None, (f"of `{target.name}`", "declared" if declared else "not declared", need)))
+    return _line("field", name, None, facts, about)
+
+
 def _instance_card(instance: n.Instance) -> str:
     filled = ", ".join(f"{slot}: {_filler(value)}" for slot, value in instance.bindings.items())
     return _line("instance", instance.name or "", None, f"of {instance.pattern}", filled)

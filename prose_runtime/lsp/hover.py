@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from prose_runtime import nodes as n
 from prose_runtime.check.rungs import given, rungs_of
-from prose_runtime.lsp.cards import card, demand_line, spec_card, target_card
+from prose_runtime.lsp.cards import card, demand_line, field_line, spec_card, target_card
 from prose_runtime.lsp.desk import View
 from prose_runtime.lsp.index import Index
 from prose_runtime.lsp.targets import argument_at, inputs_of, referred_file, target_at, target_name
@@ -34,7 +34,7 @@ class Told(NamedTuple):
 def hover(view: View, index: Index, offset: int) -> Told | None:
     """What is known of the place at an offset: a name, an argument, a target, a condition, a word, a heading."""
     spec = view.spec_at(offset)
-    named = _name(view, index, spec, offset)
+    named = _name(view, index, spec, offset) or _field(view, spec, offset)
     condition = _condition(view, spec, offset)
     if named and condition:
         return Told(f"{named.text}\n\n---\n\n{condition.text}", named.span)
@@ -61,6 +61,20 @@ def _name(view: View, index: Index, spec: n.Spec, offset: int) -> Told | None:
         told.append(demand_line(view.analysis_of(spec).demands.get(called[0])))
         return Told("\n\n".join(filter(None, told)), span)
     return Told(card(view, found.symbol), found.span) if found else None
+
+
+def _field(view: View, spec: n.Spec, offset: int) -> Told | None:
+    """A field of a call's result: whose it is, what is declared of it, and whether the program needs it."""
+    analysis, scopes = view.analysis_of(spec), view.scopes_of(spec)
+    for node, frame in scopes.frames.items():
+        if not isinstance(node, n.Field) or not node.name_span.start <= offset <= node.name_span.end:
+            continue
+        root = node.object
+        bound = frame.lookup(root.id) if isinstance(root, n.Name) else []
+        calls = [one.node.value for one in bound if isinstance(one.node, n.Bind) and one.node.value in analysis.targets]
+        lines = [field_line(node.name, analysis.targets[call], analysis.demands.get(call)) for call in calls if call]
+        return Told("\n".join(dict.fromkeys(lines)), node.name_span) if lines else None
+    return None
 
 
 def _condition(view: View, spec: n.Spec, offset: int) -> Told | None:

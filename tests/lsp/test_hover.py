@@ -72,3 +72,40 @@ def test_a_modifier_is_explained(editor: Editor, folder: Path) -> None:
 def test_where_there_is_nothing_to_tell_nothing_is_told(editor: Editor, uri: str, marker: str, inside: int) -> None:
     editor.texts[uri] += "version"
     assert editor.ask("hover", uri, marker, inside) is None
+
+
+FIELDS = """\
+---
+name: fields
+kind: pattern
+---
+
+### Slots
+
+- `critic`: reads
+  - ensures: `accepted`, `score`
+
+### Delegation
+
+```prose
+let view = call critic
+emit "{view.score}, {view.tone}"
+if view.accepted and view.score > 3:
+  return view.score
+return null
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("marker", "inside", "told"),
+    [
+        ("{view.score}", 8, ["**field** `score`", "of `critic`", "declared"]),
+        ("{view.tone}", 8, ["**field** `tone`", "not declared", "needed"]),
+        ("view.accepted", 7, ["**field** `accepted`", "condition", "expression"]),
+    ],
+)
+def test_fields_of_answers(editor: Editor, folder: Path, marker: str, inside: int, told: list[str]) -> None:
+    uri = editor.open(folder / "fields.prose.md", FIELDS)
+    text = editor.ask("hover", uri, marker, inside)["contents"]["value"]
+    assert [words for words in told if words not in text] == []
