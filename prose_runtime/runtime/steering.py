@@ -42,6 +42,8 @@ class Steering:
 
     def keep_in(self, record: RunRecord) -> None:
         """Keep notes in a record from now on; those that wait in it wait here again. Raises RecordError."""
+        if self._record is record:
+            return
         rows = [kept for step, kept in record.answers.items() if step.startswith(f"{NOTE}/")]
         fresh, self._notes = (
             self._notes,

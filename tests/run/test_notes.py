@@ -135,6 +135,18 @@ def test_a_note_that_waits_when_the_run_ends_waits_when_it_goes_on(tmp_path: Pat
     assert again.waiting() == {}
 
 
+def test_a_note_waits_once_however_often_its_record_is_taken(tmp_path: Path) -> None:
+    record = Journal(tmp_path / ".prose").create("probe", {})
+    steering = Steering()
+    steering.redirect("a", "be brief")
+    for _ in range(2):
+        steering.keep_in(record)
+    other = Steering()
+    other.keep_in(record)
+    record.close()
+    assert steering.waiting() == other.waiting() == {"a": "be brief"}
+
+
 @pytest.mark.parametrize("place", range(5, 25))
 def test_a_killed_run_neither_loses_a_note_nor_gives_it_twice(tmp_path: Path, place: int) -> None:
     """The person gives a note while b is asked; the process dies before or behind any one of its commits."""
