@@ -29,7 +29,8 @@ def check_all(paths: Iterable[Path], jobs: int | None = None, more: Sequence[Que
     files = list(spec_files(paths, unreadable.append))
     shares = [files[at : at + _AT_ONCE] for at in range(0, len(files), _AT_ONCE)]
     count = min(_processors(), len(files) // _WORTH) if jobs is None else min(jobs, len(shares))
-    checked = check_files(files, Projects(), more) if count < 2 else _side_by_side(shares, count, more)
+    checked = _side_by_side(shares, count, more) if count > 1 else None
+    checked = checked or check_files(files, Projects(), more)
     checked.unreadable += unreadable
     return checked
 
@@ -38,17 +39,21 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _side_by_side(shares: Sequence[Sequence[Path]], count: int, more: Sequence[Question]) -> Checked:
-    from concurrent.futures import ProcessPoolExecutor  # takes as long to import as a small file to check
+def _side_by_side(shares: Sequence[Sequence[Path]], count: int, more: Sequence[Question]) -> Checked | None:
+    """None when the system has no processes to give, as in some sandboxes, or takes one away."""
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor  # as slow to import as a small file to check
 
     checked = Checked()
-    with ProcessPoolExecutor(count, initializer=_start) as pool:
-        try:
-            for part in pool.map(_check, shares, [more] * len(shares)):
-                checked.extend(part)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    try:
+        with ProcessPoolExecutor(count, initializer=_start) as pool:
+            try:
+                for part in pool.map(_check, shares, [more] * len(shares)):
+                    checked.extend(part)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+    except (OSError, ImportError, NotImplementedError, BrokenExecutor):
+        return None
     return checked
 
 

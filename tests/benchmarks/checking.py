@@ -41,9 +41,7 @@ def _against_mistune(folder: Path, scale: Scale) -> Iterator[Row]:
     against = "mistune alone"
     yield Row(f"check of {count:,} files, each", checked, "ms", against, alone, 4, "one process, no cache")
     yield Row("  of it reading them into trees", read, "ms", against, alone)
-    yield Row(
-        f"the command on {count:,} files, each", whole, "ms", against, alone, note="its start and all its processes"
-    )
+    yield Row(f"the command on {count:,} files, each", whole, "ms", against, alone, note="start and all processes")
     yield Row("  from its start to its end, each", waited, "ms", against, alone, 4, "by the clock, on all processors")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,19 @@ def test_processes_that_share_no_memory(folder: Path) -> None:
     alone = subprocess.run([sys.executable, script, *words, "-j", "1"], capture_output=True, text=True, check=False)
     assert "nobody" in alone.stdout
     assert (done.returncode, json.loads(done.stdout)) == (alone.returncode, json.loads(alone.stdout))
+
+
+@pytest.mark.parametrize("fault", [OSError("no semaphores"), BrokenProcessPool("a process was killed")])
+def test_where_processes_are_not_to_be_had_one_does_it_all(
+    fault: Exception, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = checked(capsys, str(folder), "-j", "1")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", refuse)
+    assert checked(capsys, str(folder), "-j", "3") == alone
 
 
 def test_ctrl_c_ends_all_processes_without_a_word_of_theirs(tmp_path: Path) -> None:
