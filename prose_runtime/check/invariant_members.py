@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from prose_runtime import nodes as n
-from prose_runtime.check.flow_order import Way, is_beside, is_sequential, ways
+from prose_runtime.check.flow_order import Way, inside_units, is_beside, is_sequential, ways
 from prose_runtime.check.invariant_claims import InOrder
 from prose_runtime.check.invariant_proofs import Ground, Ruling, worst
 from prose_runtime.check.settled import bindings_of, is_given
@@ -19,7 +19,7 @@ def _in_turn(slot: str, ground: Ground) -> Ruling:
     loop = member_loop(found[0], slot, ground) if len(found) == 1 else None
     if slot not in ground.lists:
         return Ruling("unsure", f"{slot} has no members")
-    if loop is None:
+    if loop is None or inside_units(ground.findings, slot):
         return Ruling("open", f"the order in which {slot} are called cannot be told before a run")
     place = (ground.facts.first_line(found[0].site.node.span), f"{slot} are called here")
     if not is_sequential(loop):

@@ -185,3 +185,11 @@ def test_no_refusal_is_an_approval_where_a_contract_has_two_words(tmp_path: Path
     path.write_text(text, encoding="utf-8")
     (verdict,) = check_path(path).verdicts
     assert verdict.status == status, verdict.how
+
+
+def test_members_that_a_called_spec_asks_too_are_in_no_known_order(tmp_path: Path) -> None:
+    pattern(tmp_path, "call helper(x: 1)", slots="helper", name="inner")
+    body = "for m in ps:\n  call inner(helper: ps[1])\n  call m(x: 1)"
+    path = pattern(tmp_path, body, slots="ps[]", extra=f"### Invariants\n\n- {TURNS}\n")
+    (verdict,) = check_path(path).verdicts
+    assert verdict.status == "watched", verdict.how
