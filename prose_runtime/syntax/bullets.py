@@ -9,7 +9,7 @@ from dataclasses import field
 from prose_runtime.diagnostics import Collector
 from prose_runtime.nodes import Bullet, Row
 from prose_runtime.records import dataclass
-from prose_runtime.syntax.phrases import Phrase
+from prose_runtime.syntax.phrases import Phrase, before_remarks
 from prose_runtime.text import Source, Span
 
 _MARKER = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|(?P<number>\d{1,9})[.)])(?P<gap>[ \t]+|$)")
@@ -43,19 +43,6 @@ def read_bullets(source: Source, span: Span, out: Collector) -> tuple[Bullet, ..
     return _Reader(source, out).read(span)
 
 
-def _before_remarks(text: str) -> int:
-    """Where the words of a line end, without the comments behind them; a line of comments alone stays whole."""
-    end = whole = len(text.rstrip())
-    while text.endswith("-->", 0, end):
-        at = text.rfind("<!--", 0, end)
-        if at < 1 or text[at - 1] not in " \t" or text.find("-->", at) != end - 3:
-            break
-        end = at
-        while end and text[end - 1] in " \t":
-            end -= 1
-    return end or whole
-
-
 class _Reader:
     def __init__(self, source: Source, out: Collector):
         self.source = source
@@ -82,7 +69,7 @@ class _Reader:
             self._fenced(line, body)
             return
         if body.endswith("-->"):
-            text = text[: _before_remarks(text)]
+            text = text[: before_remarks(text) or len(text)]
             body = text.strip()
             line = _Line(Span(begin, begin + len(body)), indent)
         marker = _MARKER.match(text)

@@ -19,6 +19,19 @@ _CLOSING = {")": "(", "]": "[", "}": "{"}
 _SPECIAL = re.compile(r"[()\[\]{}\"'`,;]")
 
 
+def before_remarks(text: str) -> int:
+    """Where the words of a line end, without the comments behind them: 0 when there are comments alone."""
+    end = len(text.rstrip())
+    while text.endswith("-->", 0, end):
+        at = text.rfind("<!--", 0, end)
+        if at < 0 or (at and text[at - 1] not in " \t") or text.find("-->", at) != end - 3:
+            break
+        end = at
+        while end and text[end - 1] in " \t":
+            end -= 1
+    return end
+
+
 class Phrase(NamedTuple):
     """Text on one line, folded from the file's lines, that can tell the exact place of each of its characters.
 
@@ -40,8 +53,12 @@ class Phrase(NamedTuple):
         marks = [(0, span.start)]
         at = length = 0
         for wrap in _WRAP.finditer(raw):
-            pieces.append(raw[at : wrap.start()])
-            length += wrap.start() - at + 1
+            line = raw[at : wrap.start()]
+            if line.endswith("-->"):
+                line = line[: before_remarks(line)]
+            if line or not pieces:
+                pieces.append(line)
+                length += len(line) + 1
             at = wrap.end()
             marks.append((length, span.start + at))
         pieces.append(raw[at:])

@@ -29,6 +29,10 @@ def text(spec, span):
 def test_comments_behind_a_bullet_are_no_part_of_it():
     spec = spec_of("### Parameters\n\n- `a`: what <!-- one --> <!-- two -->\n- `b` <!-- three -->\n- `c`: `<!-- x -->`")
     assert [(row.name, row.description) for row in spec.parameters] == [("a", "what"), ("b", ""), ("c", "`<!-- x -->`")]
+    wrapped = "### Slots\n\n- `w`: writes <!-- one -->\n  a <!-- two -->\n  <!-- three -->\n  lot\n"
+    wrapped += "  - requires: `a`,\n    `b`"
+    (slot,) = spec_of(wrapped, "function").slots
+    assert (slot.description, [item.name for item in slot.requires]) == ("writes a lot", ["a", "b"])
 
 
 def test_slots_with_their_contracts():
