@@ -26,8 +26,11 @@ def is_in(pattern: re.Pattern[str], text: str) -> bool:
 
 @contextmanager
 def _alarm(message: str) -> Iterator[None]:
-    """Stop what is done inside when the time is over. A search looks for signals, which only the main thread gets."""
-    if threading.current_thread() is not threading.main_thread():
+    """Stop what is done inside when the time is over, where that can be done.
+
+    A search looks for signals, which only the main thread gets, and of which Windows has no alarm.
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return
 
