@@ -33,7 +33,10 @@ from prose_runtime.syntax.messages import slip_in
 from prose_runtime.text import Span, compiled
 
 _SIGNS = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="})
-_SIGN = r'"(?:[^"\\\n]|\\.)*"|(?P<sign>&&|\|\||[=!]==|[=!]=|[<>]=?|[-=]>|(?<!\w)!(?=\w)|(?<![\w-])gate(?= "))'
+_SIGN = (
+    r'"(?:[^"\\\n]|\\.)*"|[\w\])]\s*(?P<compares>[=!]==?|[<>]=?|[-=]>)'
+    r'|(?P<sign>&&|\|\||(?<!\w)!(?=\w)|(?<![\w-])gate(?= "))'
+)
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z]\w*_\w+")
 
 
@@ -70,15 +73,16 @@ def _in_english(clause: n.Clause, visible: frozenset[str], facts: Facts) -> Iter
 def _signs(clause: n.Clause, facts: Facts) -> Iterator[Finding]:
     """Signs that English does without, in what is no expression all the same."""
     text = facts.spec.source.text
-    found = next((m for m in compiled(_SIGN).finditer(text, clause.span.start, clause.span.end) if m["sign"]), None)
+    found = next((m for m in compiled(_SIGN).finditer(text, clause.span.start, clause.span.end) if m.lastgroup), None)
     if found is None:
         return
     slip = slip_in(text, clause.span)
     if slip is not None:
         yield Finding(slip.span, f"{slip.message}, so this condition is read as English", slip.help)
     else:
-        message = f"`{found['sign']}` stands between no two values here, so this condition is read as English"
-        yield Finding(Span(*found.span("sign")), message, "compare values, as in `score > 3`, or say it in words")
+        sign = found.lastgroup or ""
+        message = f"`{found[sign]}` stands between no two values here, so this condition is read as English"
+        yield Finding(Span(*found.span(sign)), message, "compare values, as in `score > 3`, or say it in words")
 
 
 def _object(clause: n.Clause, visible: frozenset[str], facts: Facts) -> Iterator[Finding]:
