@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from math import inf, prod
 
 from prose_runtime import nodes as n
@@ -290,16 +291,17 @@ class Counter:
         total = ZERO
         for number in range(len(block.statements)):
             total = plus(total, below.get(number, ZERO))
-            if self._may_leave((*prefix, (block, number))):
+            if (*prefix, (block, number)) in self._left:
                 break
         return total
 
-    def _may_leave(self, prefix: Path) -> bool:
-        size = len(prefix)
-        for path, jump in self.findings.jumps.items():
-            if path[:size] == prefix and not isinstance(jump, n.Throw) and not self._is_kept(path, size, jump):
-                return True
-        return False
+    @cached_property
+    def _left(self) -> set[Path]:
+        """The statements, by their paths, that a jump inside them may leave."""
+        jumps = [(path, jump) for path, jump in self.findings.jumps.items() if not isinstance(jump, n.Throw)]
+        return {
+            path[:size] for path, jump in jumps for size in range(len(path) + 1) if not self._is_kept(path, size, jump)
+        }
 
     def _is_kept(self, path: Path, since: int, jump: n.Node) -> bool:
         """Whether a jump only leaves a loop or a frame that lies inside the statement."""

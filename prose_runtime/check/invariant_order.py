@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from prose_runtime import nodes as n
@@ -117,6 +118,7 @@ def _together(claim: Count, ground: Ground) -> Ruling:
     return _compared("a role", _counter(ground).count(list(dict.fromkeys(found))), claim, ground, found)
 
 
+@lru_cache(maxsize=4)
 def _counter(ground: Ground, leave_out: n.Node | None = None) -> Counter:
     return Counter(ground.findings, Numbers(ground.facts.scopes), ground.facts.collected, leave_out)
 
