@@ -35,6 +35,7 @@ from prose_runtime.check.invariant_inputs import same_inputs
 from prose_runtime.check.invariant_members import in_order, member_loop
 from prose_runtime.check.invariant_proofs import Ground, Prove, Ruling, worst
 from prose_runtime.check.scope import Binding
+from prose_runtime.check.settled import block_around
 from prose_runtime.text import Span
 
 # order
@@ -224,7 +225,10 @@ def grows(claim: Grows, ground: Ground) -> Ruling:
     frame = next((frame for frame in scopes.all_frames if name in frame.bindings), None)
     if frame is None:
         return Ruling("unsure", f"{claim.name} is no list of the program")
-    adds = [node for node in ground.facts.all(n.Append) if isinstance(node.target, n.Name) and node.target.id == name]
+    targets = [node.target for node in ground.facts.all(n.Append)]
+    block = next((around for around in frame.outwards() if around.kind == "block"), None)
+    names = [target for target in targets if isinstance(target, n.Name) and target.id == name]
+    adds = [target for target in names if block_around(scopes, target) is block]  # blocks change no list from outside
     for binding in frame.bindings[name]:
         if not _only_adds(binding, name) and _may_follow(binding, adds, frame.bindings[name], ground):
             return Ruling("refuted", f"{name} is set anew", ((_binding_line(binding, ground), "it is set anew here"),))
@@ -288,7 +292,7 @@ def _binding_line(binding: Binding, ground: Ground) -> Span:
     return ground.facts.first_line(binding.span)
 
 
-def _may_follow(binding: Binding, adds: list[n.Append], bindings: list[Binding], ground: Ground) -> bool:
+def _may_follow(binding: Binding, adds: list[n.Name], bindings: list[Binding], ground: Ground) -> bool:
     """Whether a binding may come after something was added: behind it in the text, or in a loop with it."""
     if binding.kind == "loop":
         return True

@@ -91,6 +91,8 @@ VERDICTS = [
     # a list grows when what it held is in it afterwards
     (GROWS, "let xs = []\nrepeat n:\n  record call a(x: topic) in xs", "proved"),
     (GROWS, "let xs = [1]\nrepeat n:\n  let xs = call a(x: topic)", "unread"),
+    (GROWS, "block note(xs):\n  record 1 in xs\n  xs\nlet xs = []\ndo note(xs)", "proved"),
+    (GROWS, "let xs = []\nparallel repeat 2:\n  record 1 in xs\n  let xs = []\nxs = []", "refuted"),
     # what is told to all is one thing
     (ALIKE, "for m in ps:\n  call m(x: topic)", "proved"),
     (ALIKE, "let xs = []\nparallel for m, i in ps:\n  call m(x: xs[i])", "watched"),
