@@ -258,7 +258,7 @@ class Member:
 
     async def __call__(self, request: Any) -> Reply:
         await asyncio.sleep(0.03 if request.inputs.get("x") == 1 else 0.0)
-        return Reply(f"{self.name} is done")
+        return Reply(f"{self.name} has done its part")
 
 
 WALK = "for m in ps:\n    call m(x: i)\n  call a(x: i)"
@@ -277,11 +277,13 @@ WALK = "for m in ps:\n    call m(x: i)\n  call a(x: i)"
         ("There are at most 2 rounds.", "for i in [1, 2]:\n  " + WALK, "proved"),
         ("There are at most 2 rounds.", "parallel for i in [1, 2]:\n  repeat 2:\n    call a(x: i)", "unchecked"),
         ("`a` runs exactly once in every round.", "repeat 2 as i:\n  " + WALK, "proved"),
+        ("No `ps` sees the output of another `ps`.", "for m in ps:\n  let q = call m\n  call m(x: q)", "held"),
+        ("`a` runs before `ps` in every round.", "if topic:\n  call a\ncall ps[0]\ncall ps[1]", "held"),
     ],
 )
 def test_loops_side_by_side(tmp_path: Path, claim: str, body: str, status: str) -> None:
-    path = pattern(tmp_path, body + "\nreturn 1", slots="a ps[]", extra=claims(claim))
-    result = play(path, {"a": Member("a"), "ps": [Member("one"), Member("two")]})
+    path = pattern(tmp_path, body + "\nreturn 1", slots="a ps[]", rows="topic: string", extra=claims(claim))
+    result = play(path, {"a": Member("a"), "ps": [Member("one"), Member("two")]}, inputs={"topic": "tides"})
     assert statuses(result) == [status], result.invariants
 
 
