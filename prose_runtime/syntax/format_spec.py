@@ -86,7 +86,9 @@ class _Writer:
     def _heading(self, block: MarkdownBlock) -> str:
         if block.underlined:
             return self.raw[block.span.start : block.span.end]
-        return f"{'#' * block.level} {self.raw[block.title.start : block.title.end]}".rstrip()
+        title = f"{'#' * block.level} {self.raw[block.title.start : block.title.end]}".rstrip()
+        remarks = self.raw[block.title.end : block.span.end].strip()
+        return f"{title} {remarks}" if remarks.startswith("<!--") else title
 
     # what stands below a heading
 

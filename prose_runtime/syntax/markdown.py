@@ -14,6 +14,7 @@ from mistune.core import BlockState
 
 from prose_runtime.records import dataclass
 from prose_runtime.syntax.names import EXECUTABLE_SECTIONS, LOOSE_LABELS, PROSE_LABELS, SECTIONS, section_key
+from prose_runtime.syntax.phrases import before_remarks
 from prose_runtime.text import NOWHERE, Source, Span, compiled
 
 BlockKind = Literal["heading", "fence", "list", "html", "other"]
@@ -86,7 +87,7 @@ def _heading_title(text: str, span: Span) -> Span:
     if match is None:
         return Span(span.end, span.end)
     start, end = match.span("title")
-    end = start + len(match["title"].rstrip())
+    end = start + before_remarks(match["title"])
     return Span(span.start + start, span.start + end)
 
 
@@ -134,7 +135,7 @@ class _Parser(BlockParser):
         token = state.last_token()
         token["end"] = min(end, len(state.src))
         if isinstance(state, _State) and token["attrs"]["level"] <= 3:
-            state.section = section_key(token["text"])
+            state.section = section_key(token["text"][: before_remarks(token["text"])])
         return end
 
     def parse_block_quote(self, m: re.Match[str], state: BlockState) -> int:

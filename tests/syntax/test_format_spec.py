@@ -221,6 +221,13 @@ def test_blanks_that_do_not_break_stay_where_they_begin_no_bullet():
     assert body(value.format("\u00a0") + "\n" + prose, "test") == value.format(" ") + "\n" + prose
 
 
+def test_comments_behind_headings_stay():
+    text = (
+        "### Slots   <!-- why -->  \n\n- `a`\n\n### Delegation <!-- one --> <!-- two -->\n\n```prose\nreturn 1\n```\n"
+    )
+    assert body(text) == text.replace("Slots   <!-- why -->  ", "Slots <!-- why -->")
+
+
 def test_a_line_straight_below_the_frontmatter_underlines_nothing():
     text = "---\nname: a\nkind: function\n---\n{}===\n\nSay it.\n"
     assert formatted(text.format("")) == text.format("\n")
