@@ -15,9 +15,22 @@ _PLAIN = frozenset({"let", "const", "assign"})
 
 
 def bindings_of(scopes: Scopes, name: n.Name) -> list[Binding]:
-    """All bindings that a use of a name may read, in its frame and those around it."""
+    """All bindings that a use of a name may read."""
     frame = scopes.frames.get(name)
-    return [b for around in frame.outwards() for b in around.bindings.get(name.id, ())] if frame else []
+    read = frames_read(scopes, frame) if frame else []
+    return [binding for one in read for binding in one.bindings.get(name.id, ())]
+
+
+def frames_read(scopes: Scopes, frame: Frame) -> list[Frame]:
+    """The frames whose names a place may read: its own and those around it, and in a block those that call it."""
+    around = list(frame.outwards())
+    if not _in_block(frame):
+        return around
+    return [one for one in around if one.parent] + [one for one in scopes.all_frames if not _in_block(one)]
+
+
+def _in_block(frame: Frame) -> bool:
+    return any(one.kind == "block" for one in frame.outwards())
 
 
 def is_given(scopes: Scopes, name: n.Name) -> bool:

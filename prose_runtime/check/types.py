@@ -12,7 +12,7 @@ from typing import Any, Literal
 from prose_runtime import nodes as n
 from prose_runtime.check.rule import Facts
 from prose_runtime.check.scope import Binding, Frame, Scopes
-from prose_runtime.check.settled import changed_names, is_given, only_value
+from prose_runtime.check.settled import changed_names, frames_read, is_given, only_value
 from prose_runtime.syntax.config_values import ValueType, read_type
 from prose_runtime.values import number
 
@@ -87,7 +87,7 @@ class Types:
             if declared is None:
                 return _UNKNOWN
             found |= declared
-        for around in frame.outwards():
+        for around in frames_read(self.scopes, frame):
             for binding in around.bindings.get(name, ()):
                 types = self._binding(binding, around, depth)
                 if types is None:

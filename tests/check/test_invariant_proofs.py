@@ -116,6 +116,8 @@ VERDICTS = [
     (ONE, "if n > 1:\n  call a(x: 1)\nelse:\n  call a(x: 2)", "proved"),
     (ONE, "if n > 1:\n  call a(x: 1)\nelse:\n  call a(x: 2)\ncall a(x: 1)", "refuted"),
     (ONE, "repeat 2 as i:\n  if i > 1:\n    call a(x: 1)\n  else:\n    call a(x: 2)", "watched"),
+    (ONE, "block say:\n  call a(x: topic)\nparallel for i in [1, 2]:\n  let topic = i\n  do say", "watched"),
+    (ONCE, "block say(k):\n  call c(x: k)\nlet k = 1\ndo say(2)\nrepeat k:\n  call a(x: topic)", "proved"),
     # in order: in one walk, and in one walk after the other
     (TURNS, "for m in ps:\n  call m(x: topic)", "proved"),
     (TURNS, "repeat 2:\n  for m in ps:\n    call m(x: topic)", "proved"),
