@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-
 from prose_runtime.resources import find_config
 
 
@@ -17,6 +15,8 @@ def configured_services(spec_path: Path) -> frozenset[str]:
     path = find_config(spec_path, Path.cwd())
     if path is None:
         return frozenset()
+    import yaml
+
     try:
         found = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # keys are words
     except (OSError, ValueError, yaml.YAMLError):

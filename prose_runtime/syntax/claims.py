@@ -22,7 +22,7 @@ from typing import Any, Literal
 from prose_runtime.records import dataclass
 from prose_runtime.syntax.bounds import COMPARISON, NUMBER, Bound, is_number, read_bound
 from prose_runtime.syntax.config_values import BadValue, read_value
-from prose_runtime.syntax.yaml_values import plain
+from prose_runtime.syntax.scalars import plain
 
 LONGEST = 1000
 """Characters of a sentence that is looked at; longer ones are for the judge."""

@@ -11,12 +11,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import yaml
-
 from prose_runtime.diagnostics import Collector, did_you_mean
 from prose_runtime.records import dataclass
 from prose_runtime.syntax.phrases import Phrase, closing
-from prose_runtime.syntax.yaml_values import Yaml, plain
+from prose_runtime.syntax.scalars import plain
 from prose_runtime.text import Source, Span
 
 _WORDS = {
@@ -246,6 +244,10 @@ def _refuse() -> Any:
 
 
 def _from_yaml(text: str) -> Any:
+    import yaml
+
+    from prose_runtime.syntax.yaml_values import Yaml
+
     source = Source("", text)
     out = Collector(source)
     reader = Yaml(source, Span(0, len(text)), out, "yaml")

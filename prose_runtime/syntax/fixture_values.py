@@ -11,7 +11,6 @@ from prose_runtime.syntax.config_values import BadValue, describe, fits, read_ty
 from prose_runtime.syntax.entries import read_entry
 from prose_runtime.syntax.fixtures import names_value
 from prose_runtime.syntax.phrases import Phrase
-from prose_runtime.syntax.yaml_values import Yaml
 from prose_runtime.text import Source, Span
 
 _DATA_LABELS = ("yaml", "yml", "json")
@@ -88,6 +87,8 @@ def _element(bullet: Bullet, spelling: str | None) -> Any:
 
 def read_yaml(text: str) -> Any:
     """A YAML or JSON text. Raises BadValue that says what is wrong with it."""
+    from prose_runtime.syntax.yaml_values import Yaml
+
     source = Source("", text)
     out = Collector(source)
     reader = Yaml(source, Span(0, len(source.text)), out, "yaml")

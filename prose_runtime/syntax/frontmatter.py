@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
-import yaml
-
 from prose_runtime.diagnostics import Collector, Edit, Fix, did_you_mean
 from prose_runtime.records import dataclass
 from prose_runtime.syntax.names import KINDS, MODERN_KIND, RETIRED_KINDS
-from prose_runtime.syntax.yaml_values import Yaml
+from prose_runtime.syntax.scalars import Entry, plain_mapping
 from prose_runtime.text import NOWHERE, Source, Span
 
 _OPEN = re.compile(r"\s*^---[ \t]*$", re.M)
@@ -89,18 +87,24 @@ def report_tabs(source: Source, span: Span, out: Collector) -> bool:
 
 
 def _read(source: Source, content: Span, whole: Span, mark: Span, out: Collector) -> Frontmatter:
-    before = len(out.items)
-    reader = Yaml(source, content, out, "bad-frontmatter")
-    root = reader.root()
-    if root is None and len(out.items) > before:
-        return _guessed(source, content, whole, mark)
-    if root is not None and not isinstance(root, yaml.MappingNode):
-        reader.error(reader.span(root), "the frontmatter is no mapping of keys to values", _HELP)
-        return Frontmatter(span=whole, name_span=mark)
-    fields = reader.fields(root) if root is not None else {}
-    data = {key: reader.value(node) for key, (_, node) in fields.items()}
-    name, name_span = _name(reader, fields, mark, out)
-    return Frontmatter(data, name, name_span, _kind(reader, fields, mark, out), whole)
+    entries = plain_mapping(source, content)
+    if entries is None:
+        import yaml
+
+        from prose_runtime.syntax.yaml_values import Yaml
+
+        before = len(out.items)
+        reader = Yaml(source, content, out, "bad-frontmatter")
+        root = reader.root()
+        if root is None and len(out.items) > before:
+            return _guessed(source, content, whole, mark)
+        if root is not None and not isinstance(root, yaml.MappingNode):
+            reader.error(reader.span(root), "the frontmatter is no mapping of keys to values", _HELP)
+            return Frontmatter(span=whole, name_span=mark)
+        entries = reader.entries(root) if root is not None else {}
+    data = {key: entry.value for key, entry in entries.items()}
+    name, name_span = _name(entries.get("name"), mark, out)
+    return Frontmatter(data, name, name_span, _kind(entries.get("kind"), mark, out), whole)
 
 
 def _guessed(source: Source, content: Span, whole: Span, mark: Span) -> Frontmatter:
@@ -113,37 +117,25 @@ def _guessed(source: Source, content: Span, whole: Span, mark: Span) -> Frontmat
     return Frontmatter({}, found["name"]["value"], Span(*found["name"].span("value")), kind, whole)
 
 
-_Fields = Mapping[str, tuple[Span, yaml.Node]]
-
-
-def _name(reader: Yaml, fields: _Fields, mark: Span, out: Collector) -> tuple[str | None, Span]:
-    node = fields["name"][1] if "name" in fields else None
-    if node is None or (isinstance(node, yaml.ScalarNode) and not node.value.strip()):
-        place = fields["name"][0] if "name" in fields else mark
+def _name(entry: Entry | None, mark: Span, out: Collector) -> tuple[str | None, Span]:
+    if entry is None or (entry.text is not None and not entry.text.strip()):
+        place = entry.key if entry else mark
         out.error("missing-name", place, "the frontmatter gives no name", "add name: ...")
         return None, place
-    if not isinstance(node, yaml.ScalarNode):
-        out.error("missing-name", reader.span(node), "the name must be a word", "write name: my-pattern")
-        return None, reader.span(node)
-    return str(node.value), _inner(reader, node)
+    if entry.text is None:
+        out.error("missing-name", entry.place, "the name must be a word", "write name: my-pattern")
+    return entry.text, entry.place
 
 
-def _inner(reader: Yaml, node: yaml.ScalarNode) -> Span:
-    """The characters of a scalar without its quotes."""
-    span = reader.span(node)
-    return Span(span.start + 1, span.end - 1) if node.style in ("'", '"') else span
-
-
-def _kind(reader: Yaml, fields: _Fields, mark: Span, out: Collector) -> str:
-    node = fields["kind"][1] if "kind" in fields else None
-    if node is None or (isinstance(node, yaml.ScalarNode) and not node.value.strip()):
-        place = fields["kind"][0] if "kind" in fields else mark
+def _kind(entry: Entry | None, mark: Span, out: Collector) -> str:
+    if entry is None or (entry.text is not None and not entry.text.strip()):
+        place = entry.key if entry else mark
         out.error("missing-kind", place, "the frontmatter gives no kind", f"add kind: ...; {_KINDS}")
         return ""
-    if not isinstance(node, yaml.ScalarNode):
-        out.error("unknown-kind", reader.span(node), "the kind must be a word", _KINDS)
+    if entry.text is None:
+        out.error("unknown-kind", entry.place, "the kind must be a word", _KINDS)
         return ""
-    return _known_kind(node.value.strip(), _inner(reader, node), out)
+    return _known_kind(entry.text.strip(), entry.place, out)
 
 
 def _known_kind(word: str, span: Span, out: Collector) -> str:

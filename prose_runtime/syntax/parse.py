@@ -8,10 +8,9 @@ from typing import Any
 
 from prose_runtime.diagnostics import Collector, Diagnostic, Edit, Fix
 from prose_runtime.errors import UnreadableFile
-from prose_runtime.nodes import Agent, Block, BlockDef, Fence, Input, Section, Spec, Use, nodes_of
+from prose_runtime.nodes import Agent, Block, BlockDef, Fence, Input, Instance, Section, Spec, Use, nodes_of
 from prose_runtime.syntax.delegation import parse_block
 from prose_runtime.syntax.frontmatter import read_frontmatter
-from prose_runtime.syntax.instances import read_instances
 from prose_runtime.syntax.names import JAVASCRIPT_LABELS, LOOSE_LABELS, SECTIONS
 from prose_runtime.syntax.parameters import Declared, read_config, read_inputs, read_parameter
 from prose_runtime.syntax.sections import Area, Outline, opening_line, programs, read_outline, two_programs
@@ -168,11 +167,17 @@ def _spec(source: Source, area: Area, out: Collector, *, kind: str, name_span: S
         returns=read_returns(source, area.all("returns", "ensures", "maintains"), out),
         invariants=read_invariants(source, s) if (s := sections["invariants"]) else (),
         shape=read_shape(source, s, slots, out) if (s := sections["shape"]) else None,
-        instances=read_instances(source, s, out) if (s := sections["patterns"]) else (),
+        instances=_instances(source, s, out) if (s := sections["patterns"]) else (),
         body=body,
         javascript=javascript,
         **more,
     )
+
+
+def _instances(source: Source, section: Section, out: Collector) -> tuple[Instance, ...]:
+    from prose_runtime.syntax.instances import read_instances  # few specs have any, and YAML takes time to load
+
+    return read_instances(source, section, out)
 
 
 def _test(source: Source, area: Area, out: Collector) -> dict[str, Any]:

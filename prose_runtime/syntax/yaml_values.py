@@ -5,7 +5,6 @@ Scalars follow YAML 1.2's core schema, so that ``no``, ``12:30`` and ``2024-01-0
 
 from __future__ import annotations
 
-import math
 import re
 from contextlib import suppress
 from typing import Any, ClassVar, cast
@@ -13,18 +12,15 @@ from typing import Any, ClassVar, cast
 import yaml
 
 from prose_runtime.diagnostics import Collector, Secondary
+from prose_runtime.syntax.scalars import Entry, plain
 from prose_runtime.text import Source, Span
 
 _MOST_VALUES = 20_000
 _TAG = "tag:yaml.org,2002:"
-_NULL = re.compile(r"~|null|Null|NULL|")
-_BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
-_NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
-_MOST_DIGITS = 300
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes only; plain scalars keep the tag of text and are read by ``plain``."""
+    """Composes nodes only; plain scalars keep the tag of text and are read by ``scalars.plain``."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}  # type: ignore[misc]
 
@@ -42,18 +38,6 @@ def _compose(text: str) -> yaml.Node | None:
         with suppress(yaml.YAMLError, UnicodeError):
             return cast("yaml.Node | None", _FAST(text).get_single_node())
     return _Loader(text).get_single_node()
-
-
-def plain(text: str) -> Any:
-    """What an unquoted scalar means: null, a boolean, a number, or the text itself."""
-    if _NULL.fullmatch(text):
-        return None
-    if _BOOL.fullmatch(text):
-        return text.lower() == "true"
-    if len(text) <= _MOST_DIGITS and _NUMBER.fullmatch(text):
-        value = int(text) if text.lstrip("+-").isdigit() else float(text)
-        return value if math.isfinite(value) else text
-    return text
 
 
 class Yaml:
@@ -115,6 +99,17 @@ class Yaml:
             else:
                 found[key.value] = (self.span(key), value)
         return found
+
+    def entries(self, node: yaml.MappingNode) -> dict[str, Entry]:
+        """The entries of a mapping by key, with their values."""
+        return {key: self._entry(place, value) for key, (place, value) in self.fields(node).items()}
+
+    def _entry(self, key: Span, node: yaml.Node) -> Entry:
+        span, value = self.span(node), self.value(node)
+        if not isinstance(node, yaml.ScalarNode):
+            return Entry(key, value, None, span)
+        inner = Span(span.start + 1, span.end - 1) if node.style in ("'", '"') else span
+        return Entry(key, value, str(node.value), inner)
 
     def value(self, node: yaml.Node) -> Any:
         """The JSON value of a node."""
