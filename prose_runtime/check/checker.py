@@ -96,7 +96,8 @@ def check_path(path: Path, project: Project | None = None) -> Analysis:
 def check_paths(paths: Iterable[Path], more: Sequence[Question] = ()) -> Checked:
     """Check files, and the specs in folders and below. What cannot be read does not stop the rest."""
     unreadable: list[UnreadableFile] = []
-    checked = check_files(spec_files(paths, unreadable.append), Projects(), more)
+    files = list(spec_files(paths, unreadable.append))
+    checked = check_files(files, Projects(files), more)
     checked.unreadable += unreadable
     return checked
 
@@ -145,9 +146,14 @@ def _no_collection() -> Iterator[None]:
 
 
 class Projects:
-    """The projects of several paths; files of one project share what is read and analysed."""
+    """The projects of several paths; files of one project share what is read and analysed.
 
-    def __init__(self) -> None:
+    ``files`` are all that will be checked: each goes by the path that is given here, whoever comes to it first.
+    """
+
+    def __init__(self, files: Iterable[Path] = ()) -> None:
+        real = RealPaths()
+        self.shown = {real(file): file for file in files}
         self.by_folder: dict[Path, Project] = {}
         self.by_root: dict[Path, Project] = {}
 
@@ -156,6 +162,7 @@ class Projects:
         folder = path.absolute().parent
         if folder not in self.by_folder:
             around = Project.around(path)
+            around.shown = self.shown
             self.by_folder[folder] = self.by_root.setdefault(around.root, around)
         return self.by_folder[folder]
 

@@ -78,12 +78,14 @@ class Project:
     """A root folder, the specs below it, and everything that was read or analysed so far.
 
     A project without a marker file is one folder: nothing below or above it is looked at. ``services`` are the names
-    that prose.yml configures; when they are not given, the file is looked for.
+    that prose.yml configures; when they are not given, the file is looked for. ``shown`` are the paths by which files
+    go, by where they really are; others go by the path at which they are found.
     """
 
     root: Path
     deep: bool = True
     services: frozenset[str] | None = None
+    shown: Mapping[Path, Path] = field(default_factory=dict, repr=False)
     analyses: dict[Spec, Analysis] = field(default_factory=dict, repr=False)
     flows: dict[Spec, Findings | None] = field(default_factory=dict, repr=False)
     verdicts: dict[Spec, tuple[Verdict, ...]] = field(default_factory=dict, repr=False)
@@ -114,7 +116,7 @@ class Project:
         """
         key = self.real(path)
         if key not in self._loaded:
-            spec, diagnostics = parse(read_source(path))
+            spec, diagnostics = parse(read_source(self.shown.get(key, path)))
             self._loaded[key] = self._parsed[spec] = Loaded(spec, tuple(diagnostics))
         return self._loaded[key]
 

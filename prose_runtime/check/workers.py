@@ -15,9 +15,6 @@ _WORTH = 50
 _AT_ONCE = 16
 """How many files a process takes at a time: few, so that none waits long for the last."""
 
-_projects = Projects()
-"""What a process of a pool has read."""
-
 
 def check_all(paths: Iterable[Path], jobs: int | None = None, more: Sequence[Question] = ()) -> Checked:
     """Check files, and the specs in folders and below; what is found does not depend on the number of processes.
@@ -29,8 +26,8 @@ def check_all(paths: Iterable[Path], jobs: int | None = None, more: Sequence[Que
     files = list(spec_files(paths, unreadable.append))
     shares = [files[at : at + _AT_ONCE] for at in range(0, len(files), _AT_ONCE)]
     count = min(_processors(), len(files) // _WORTH) if jobs is None else min(jobs, len(shares))
-    checked = _side_by_side(shares, count, more) if count > 1 else None
-    checked = checked or check_files(files, Projects(), more)
+    checked = _side_by_side(files, shares, count, more) if count > 1 else None
+    checked = checked or check_files(files, Projects(files), more)
     checked.unreadable += unreadable
     return checked
 
@@ -39,29 +36,41 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _side_by_side(shares: Sequence[Sequence[Path]], count: int, more: Sequence[Question]) -> Checked | None:
-    """None when the system has no processes to give, as in some sandboxes, or takes one away."""
+def _side_by_side(
+    files: Sequence[Path], shares: Sequence[Sequence[Path]], count: int, more: Sequence[Question]
+) -> Checked | None:
+    """None when the system has too few processes to give, as in some sandboxes, or takes one away."""
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor  # as slow to import as a small file to check
+    from multiprocessing import active_children
 
     checked = Checked()
+    others = active_children()
     try:
-        with ProcessPoolExecutor(count, initializer=_start) as pool:
+        with ProcessPoolExecutor(count, initializer=_start, initargs=(files,)) as pool:
             try:
                 for part in pool.map(_check, shares, [more] * len(shares)):
                     checked.extend(part)
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
-    except (OSError, ImportError, NotImplementedError, BrokenExecutor):
+    except (OSError, ImportError, NotImplementedError, BrokenExecutor, RuntimeError):
+        for started in active_children():
+            if started not in others:  # it would wait for work for ever
+                started.terminate()
         return None
     return checked
 
 
-def _start() -> None:
-    """Ctrl-C is for the process that waits for this one."""
+_projects = Projects()
+"""What a process of a pool has read."""
+
+
+def _start(files: Sequence[Path]) -> None:
+    global _projects  # noqa: PLW0603
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for this one
+    _projects = Projects(files)
 
 
 def _check(files: Sequence[Path], more: Sequence[Question]) -> Checked:

@@ -172,6 +172,8 @@ def _as_prose_error(error: BaseException) -> ProseError:
     if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITABLE:
         _discard_output()
         return ProseError(f"cannot write the output: {(error.strerror or '').lower()}")
+    if isinstance(error, MemoryError):
+        return ProseError("there is not enough memory for this")
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return Cancelled("stopped before anything was called")
     from prose_runtime.cli.bug import report_bug

@@ -44,6 +44,47 @@ def checked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, 
     return main(["check", *words]), *capsys.readouterr()
 
 
+REFUSING = """
+import multiprocessing.process, sys
+from prose_runtime.cli import main
+
+started, start = [], multiprocessing.process.BaseProcess.start
+
+def refuse(self):
+    if started:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    started.append(self)
+    start(self)
+
+if __name__ == "__main__":
+    multiprocessing.process.BaseProcess.start = refuse
+    sys.exit(main())
+"""
+
+
+def test_one_process_that_is_to_be_had_does_not_wait_for_the_others(folder: Path) -> None:
+    script = folder / "refusing.py"
+    script.write_text(REFUSING, encoding="utf-8")
+    command = [sys.executable, script, "check", str(folder), "-j", "3"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert "nobody" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_file_goes_by_the_path_that_is_given_whoever_refers_to_it(
+    jobs: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    caller = "---\nname: a\nkind: pattern\n---\n\n### Delegation\n\n```prose\ncall b\n```\n"
+    called = "---\nname: b\nkind: function\n---\n\n### Delegation\n\n```prose\nreturn nothing_here\n```\n"
+    for number in range(20):  # more than one process takes at a time
+        Path(f"a{number}.prose.md").write_text(caller.replace("name: a", f"name: a{number}"), encoding="utf-8")
+    Path("b.prose.md").write_text(called, encoding="utf-8")
+    assert main(["check", ".", "-j", jobs, "--format", "github"]) == 1
+    assert "file=b.prose.md,line=9" in capsys.readouterr().out
+
+
 def test_the_number_of_processes_changes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = (str(folder), str(folder / "nowhere.md"), "--format", "json", "--verbose", "--max-calls", "4")
     alone = checked(capsys, *words, "--jobs", "1")

@@ -55,7 +55,7 @@ print(*sorted(rooms & {"services", "runtime", "journal", "events", "lsp"}))
         check=True,
         cwd=tmp_path,
     )
-    assert done.stdout.splitlines()[-3:] == ["click mistune prose_runtime yaml", "", ""]
+    assert done.stdout.splitlines()[-3:] == ["click mistune prose_runtime", "", ""]
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
