@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -275,7 +276,7 @@ def peek(path: Path) -> FrontMatter:
 def walk(path: Path, problem: Callable[[UnreadableFile], None] | None = None) -> list[Path]:
     """The specs in a folder and below, in order: ``*.prose.md``, and ``*.md`` with a ``kind`` of ours.
 
-    Hidden folders and those of packages are passed over. ``problem`` hears of folders and files without permission.
+    Hidden folders and those of packages are passed over, and so are pipes, sockets and devices. ``problem`` hears of folders and files without permission.
     """
     found: list[Path] = []
     report = problem or _ignore
@@ -293,7 +294,8 @@ def _specs_of(folder: Path, names: list[str], report: Callable[[UnreadableFile],
     for name in names:
         path = folder / name
         if name.endswith(SPEC_SUFFIX):
-            yield path
+            if not _is_channel(path):
+                yield path
         elif name.endswith(".md") and _is_file(path):
             if not os.access(path, os.R_OK):
                 report(UnreadableFile(str(path), "no permission"))
@@ -307,6 +309,15 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except PermissionError:
         return True
+
+
+def _is_channel(path: Path) -> bool:
+    """Whether a path is a pipe, socket or device: to read one can wait forever, so only its very name asks for that."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False  # reading it tells what is wrong
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _ignore(_: UnreadableFile) -> None:

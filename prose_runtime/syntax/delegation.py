@@ -416,6 +416,11 @@ class _Build:
         """Where the line itself ends, without what stands below it."""
         return self.job.line.end
 
+    @property
+    def has_below(self) -> bool:
+        """Whether anything stands below the line."""
+        return bool(self._below())
+
     def body(self, head: Span, word: str) -> Block:
         """The statements below the line."""
         below = self._below()

@@ -12,7 +12,7 @@ from prose_runtime.text import Source, Span
 
 _STAGE = r"\|\s*(?:map|pmap|filter|reduce)(?![\w-])"
 _ENGLISH_HEAD = re.compile(
-    r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?(?:if|elif|else\s+if|loop\s+until|loop\s+while|choice)(?![\w-])"
+    r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?(?:if|elif|else\s+if|(?:loop\s+)?(?:until|while)|choice)(?![\w-])"
     r"(?!\s*(?:=[^=]|\.))"
 )
 _PLAIN_HEAD = re.compile(
@@ -20,9 +20,9 @@ _PLAIN_HEAD = re.compile(
     r"(?:for|repeat|loop|parallel|try|catch|finally|else|option|do(?=\s*:)|\|)(?![\w-])(?!\s*(?:=[^=]|\.))"
 )
 _KEY_FIRST = re.compile(r"[A-Za-z_][\w-]*\s*:\s")
-_INLINE_PLAIN = r":\s+(?=\S)"
+_INLINE_PLAIN = r":\s*(?=\S)"
 _INLINE_STATEMENT = (
-    r":\s+(?=(?:return|break|continue|throw|emit|call|let|const|record|append|add|session|do|sleep)(?![\w-])"
+    r":\s*(?=(?:return|break|continue|throw|emit|call|let|const|record|append|add|session|do|sleep)(?![\w-])"
     r"|[A-Za-z_][\w-]*\s*=(?!=))"
 )
 

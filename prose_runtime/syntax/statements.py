@@ -56,7 +56,7 @@ from prose_runtime.records import dataclass
 from prose_runtime.syntax import conditions, parameter_text, properties, strings
 from prose_runtime.syntax.expressions import ExpressionBuilder, Inputs, Pair, span_of
 from prose_runtime.syntax.messages import last_word
-from prose_runtime.syntax.outer import trimmed
+from prose_runtime.syntax.outer import hits, trimmed
 from prose_runtime.text import Source, Span
 
 if TYPE_CHECKING:
@@ -105,6 +105,10 @@ class Surroundings(Protocol):
     @property
     def end(self) -> int:
         """Where the line itself ends, without what stands below it."""
+
+    @property
+    def has_below(self) -> bool:
+        """Whether anything stands below the line."""
 
     def body(self, head: Span, word: str) -> Block:
         """The statements below the line."""
@@ -313,13 +317,18 @@ class StatementBuilder(ExpressionBuilder):
     def _colon(self, tree: Tree[Any], kids: list[Any], word: str) -> None:
         if kids[-1] is not None:
             return
-        end = self.around.end
+        start, end, below = span_of(tree).start, self.around.end, self.around.has_below
+        inside = next(hits(self.source.text, Span(start, end), ":"), None)
+        if inside and not below and word != "choice":
+            help_ = "move what stands behind the colon to the next line and indent it"
+            self.out.error("missing-body", Span(inside.end(), end), f"this `{word}` has no body that can be read", help_)
+            return
         self.out.error(
             "missing-colon",
-            last_word(self.source.text, Span(span_of(tree).start, end)),
+            last_word(self.source.text, Span(start, end)),
             f"the `{word}` line lacks its colon",
             "end the line with `:`",
-            fix=Fix("Add the colon", (Edit(Span(end, end), ":"),)),
+            fix=Fix("Add the colon", (Edit(Span(end, end), ":"),)) if below or word == "agent" else None,
         )
 
     def _body(self, tree: Tree[Any], kids: list[Any], word: str) -> Block:

@@ -74,6 +74,13 @@ def test_without_a_marker_the_folder_is_all_there_is(tmp_path: Path) -> None:
     assert found(project, "b/below", tmp_path / "a") == "b/below.prose.md"
 
 
+def test_walk_passes_over_pipes(tmp_path: Path) -> None:
+    write(tmp_path, a="a")
+    os.mkfifo(tmp_path / "b.prose.md")
+    os.mkfifo(tmp_path / "c.md")
+    assert [path.name for path in walk(tmp_path)] == ["a.prose.md"]
+
+
 def test_walk_takes_specs_and_passes_over_the_rest(tmp_path: Path) -> None:
     write(tmp_path, one="one", sub__two="two", node_modules__no="no")
     (tmp_path / ".hidden").mkdir()

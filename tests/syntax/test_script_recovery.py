@@ -160,6 +160,20 @@ def test_a_missing_colon_is_named_and_the_body_is_kept(text: str, words: str) ->
     assert read_alone(whole[: edit.span.start] + edit.text + whole[edit.span.end :]).diagnostics == []
 
 
+@pytest.mark.parametrize("head", ["if a: f(1)", 'if a == "b":"text"'])
+def test_a_body_behind_the_colon_that_is_no_statement_lacks_no_colon(head: str) -> None:
+    parsed = read_alone(f"{head}\nlet b = 2")
+    assert parsed.faults() == [(1, "missing-body")]
+    assert parsed.diagnostics[0].fix is None
+    assert "next line" in str(parsed.diagnostics[0].help)
+
+
+def test_a_colon_is_no_fix_where_the_body_is_missing_too() -> None:
+    parsed = read_alone("if a\nlet b = 2")
+    assert parsed.faults() == [(1, "missing-colon")]
+    assert parsed.diagnostics[0].fix is None
+
+
 @pytest.mark.parametrize("head", ["repeat 3:", "if a:", "loop:", "parallel:", "do:", "choice which:", "let x = try:"])
 def test_a_missing_body(head: str) -> None:
     line, code, words = only(f"let a = 1\n{head}\n# nothing but a remark\n")
@@ -245,6 +259,8 @@ def test_what_is_empty_is_an_empty_block() -> None:
         ("emit 'x'", "single-quotes", 'emit "x"'),
         ("choice w:\n  option a b:\n    call c", "unquoted-label", 'choice w:\n  option "a b":\n    call c'),
         ("for x in xs: emit x", "inline-body", "for x in xs:\n  emit x"),
+        ("for x in xs:emit x", "inline-body", "for x in xs:\n  emit x"),
+        ('if a == "b":return 1', "inline-body", 'if a == "b":\n  return 1'),
     ],
 )
 def test_what_is_read_in_a_sensible_way_gets_a_warning(text: str, code: str, same: str) -> None:
