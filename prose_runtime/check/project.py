@@ -276,7 +276,8 @@ def peek(path: Path) -> FrontMatter:
 def walk(path: Path, problem: Callable[[UnreadableFile], None] | None = None) -> list[Path]:
     """The specs in a folder and below, in order: ``*.prose.md``, and ``*.md`` with a ``kind`` of ours.
 
-    Hidden folders and those of packages are passed over, and so are pipes, sockets and devices. ``problem`` hears of folders and files without permission.
+    Hidden folders and those of packages are passed over, and so are pipes, sockets and devices. ``problem`` hears of
+    folders and files without permission.
     """
     found: list[Path] = []
     report = problem or _ignore

@@ -321,7 +321,7 @@ class StatementBuilder(ExpressionBuilder):
         inside = next(hits(self.source.text, Span(start, end), ":"), None)
         if inside and not below and word != "choice":
             help_ = "move what stands behind the colon to the next line and indent it"
-            self.out.error("missing-body", Span(inside.end(), end), f"this `{word}` has no body that can be read", help_)
+            self.out.error("missing-body", Span(inside.end(), end), f"this `{word}` has no readable body", help_)
             return
         self.out.error(
             "missing-colon",
