@@ -24,7 +24,8 @@ def _in_turn(slot: str, ground: Ground) -> Ruling:
     place = (ground.facts.first_line(found[0].site.node.span), f"{slot} are called here")
     if not is_sequential(loop):
         return Ruling("refuted", f"{slot} are called at the same time", (place,))
-    if any(is_beside(node) and node.span.start < loop.span.start for node, _ in found[0].path):
+    steps = [node for node, _ in found[0].path]
+    if any(is_beside(node) for node in steps[: steps.index(loop)]):
         return Ruling("open", f"several loops over {slot} may run at the same time", (place,))
     return Ruling("proved", f"a loop takes {slot} in order")
 

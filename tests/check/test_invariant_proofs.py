@@ -119,6 +119,11 @@ VERDICTS = [
     (ONE, "block say:\n  call a(x: topic)\nparallel for i in [1, 2]:\n  let topic = i\n  do say", "watched"),
     (ONCE, "block say(k):\n  call c(x: k)\nlet k = 1\ndo say(2)\nrepeat k:\n  call a(x: topic)", "proved"),
     # in order: in one walk, and in one walk after the other
+    (
+        TURNS,
+        "block say:\n  for m in ps:\n    call m(x: 1)\nparallel repeat 2:\n  call a(x: 1)\n  let y = do say",
+        "watched",
+    ),
     (TURNS, "for m in ps:\n  call m(x: topic)", "proved"),
     (TURNS, "repeat 2:\n  for m in ps:\n    call m(x: topic)", "proved"),
     (TURNS, "parallel repeat 2:\n  for m in ps:\n    call m(x: topic)", "watched"),
