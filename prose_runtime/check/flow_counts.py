@@ -200,7 +200,7 @@ class Counter:
 
     def count(self, ways: Sequence[Way], since: int = 0) -> Counted:
         """Count the calls at the end of some ways, from a step on."""
-        single = [way for way in ways if len(way.site.roles) == 1 or way.site.unit]
+        single = [way for way in ways if way.sole]
         made = {way: self.surely(way.path, since) for way in single}
         reached = tuple(way for way, number in made.items() if number)
         sure = _fold(plus, list(made.values()))

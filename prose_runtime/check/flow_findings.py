@@ -33,6 +33,7 @@ class Site:
         roles: The role that is called first, then those inside when it is a spec with calls of its own.
         facts: What the conditions before it always say.
         paths: The ways that lead here, numbered in order of the walk.
+        reached: For each of the ways the roles that may be called by it; in a run, each call is one of them.
         data, control: What reaches the roles as inputs, and what the call depends on.
     """
 
@@ -40,6 +41,7 @@ class Site:
     roles: tuple[str, ...]
     facts: frozenset[Fact]
     paths: dict[Path, int] = field(default_factory=dict)
+    reached: dict[Path, frozenset[str]] = field(default_factory=dict)
     data: dict[Label, Trace] = field(default_factory=dict)
     control: dict[Label, Trace] = field(default_factory=dict)
     unit: bool = False

@@ -17,11 +17,15 @@ _LOOPS = (n.Repeat, n.ForEach, n.Loop)
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to a call: a call in a block that is called twice has two."""
+    """One way to a call: a call in a block that is called twice has two.
+
+    Not ``sole``: several roles may be called by it, through a list or a parameter, and which it is shows in a run.
+    """
 
     site: Site
     path: Path
     number: int
+    sole: bool
 
     @property
     def loops(self) -> list[n.Node]:
@@ -32,7 +36,12 @@ class Way:
 def ways(findings: Findings, role: str) -> list[Way]:
     """All ways to the calls of a role."""
     sites = [site for site in findings.sites.values() if site.roles[:1] == (role,) or _among(role, site)]
-    return [Way(site, path, number) for site in sites for path, number in site.paths.items()]
+    return [
+        Way(site, path, number, site.unit or len(site.reached[path]) == 1)
+        for site in sites
+        for path, number in site.paths.items()
+        if role in site.reached[path]
+    ]
 
 
 def _among(role: str, site: Site) -> bool:
@@ -91,7 +100,7 @@ def is_certain(way: Way, since: int, findings: Findings, runs: Callable[[n.Node]
 
     ``runs`` tells whether a loop surely makes a pass.
     """
-    if any(_may_skip(step, findings, runs) for step in way.path[since:]):
+    if not way.sole or any(_may_skip(step, findings, runs) for step in way.path[since:]):
         return False
     tries = [at for at in range(since, len(way.path)) if _goes_on_failing(way.path[at][0], at == since)]
     if any(_may_fail_before(way, at, findings) for at in tries):
@@ -150,9 +159,13 @@ def _may_skip(step: Step, findings: Findings, runs: Callable[[n.Node], bool]) ->
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why an order does not hold: ``late`` comes behind ``early``, or nothing surely comes before ``early``."""
+    """Why an order does not hold: ``late`` comes behind ``early``, or nothing surely comes before ``early``.
 
-    kind: Literal["behind", "together", "without", "unsure"]
+    These may still be right: ``unsure``, ``beside`` (both are called at once, in the right order of the text), and
+    ``several`` (one of the calls may be of another role).
+    """
+
+    kind: Literal["behind", "together", "without", "unsure", "beside", "several"]
     early: Way
     late: Way | None = None
 
@@ -160,7 +173,7 @@ class Fault:
 def order_fault(
     findings: Findings, first: str, then: str, each_round: bool, runs: Callable[[n.Node], bool]
 ) -> Fault | None:
-    """What speaks against ``first`` being called before ``then``; only the kind ``unsure`` may still be right.
+    """What speaks against ``first`` being called before ``then``; see ``Fault`` for what may still be right.
 
     ``runs`` tells whether a loop surely makes a pass.
     """
@@ -168,7 +181,7 @@ def order_fault(
     found: Fault | None = None
     for way in ways(findings, then):
         fault = _fault_of(way, firsts, each_round, findings, runs)
-        if fault is not None and fault.kind != "unsure":
+        if fault is not None and fault.kind in ("behind", "together", "without"):
             return fault
         found = found or fault
     return found
@@ -183,10 +196,12 @@ def _fault_of(
     if any(is_certain(other, _parting(other.path, way.path), findings, runs) for other in before):
         return None
     before += [other for other in near if _in_earlier_pass(other, way, how[other], each_round)]
+    if not way.sole or not all(other.sole for other in near):
+        return Fault("several", way, next((other for other in near if not other.sole), None))
     if not before:
         beside = next((other for other in near if how[other] == "together"), None)
         if beside is not None:
-            return Fault("unsure" if beside.number < way.number else "together", way, beside)
+            return Fault("beside" if beside.number < way.number else "together", way, beside)
         behind = next((other for other in near if how[other] == "after"), None)
         return Fault("without" if behind is None else "behind", way, behind)
     return Fault("unsure", way, before[0])

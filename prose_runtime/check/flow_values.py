@@ -78,6 +78,22 @@ def flagged(labels: Labels, flag: int, roles: Collection[str] | None) -> Labels:
     return {made.get(label, label): trace for label, trace in labels.items()} if made else labels
 
 
+def outdated(labels: Labels, roles: Collection[str], surely: bool) -> Labels:
+    """The same labels after some roles were called again; not ``surely``: any of them may have been, or none."""
+    if surely:
+        return flagged(labels, OLDER, roles)
+    late = {
+        label._replace(flags=label.flags | OLDER | FUZZY): trace
+        for label, trace in labels.items()
+        if label.kind == "output" and label.name in roles
+    }
+    return merged(labels, late)
+
+
+def _all_flagged(labels: Labels, flag: int) -> Labels:
+    return {label._replace(flags=label.flags | flag): trace for label, trace in labels.items()}
+
+
 Place = tuple[object, int]
 """A list or object: the node that makes it, and 0 for the latest one made there, 1 for all earlier ones."""
 
@@ -94,6 +110,10 @@ class Val(NamedTuple):
     def under(self, control: Labels) -> Val:
         """The same value, chosen under some conditions."""
         return Val(self.data, merged(self.control, control), self.places) if control else self
+
+    def flagged(self, flag: int) -> Val:
+        """The same value with a flag on everything that it was made of, and on what chose it."""
+        return Val(_all_flagged(self.data, flag), _all_flagged(self.control, flag), self.places) if flag else self
 
 
 NOTHING = Val()
@@ -276,8 +296,11 @@ class State:
                 known = joined(cell.fields.get(name, NOTHING), value)
                 self.cells[place] = Cell({**cell.fields, name: known}, cell.items)
 
-    def called(self, roles: Iterable[str]) -> None:
-        """Roles are called: what they gave before is no longer their latest output."""
+    def called(self, roles: Iterable[str], surely: bool = True) -> None:
+        """Roles are called: what they gave before is no longer their latest output.
+
+        Not ``surely``: which of them is called is open.
+        """
         names = frozenset(roles)
         if not names & self.answered:
             self.answered |= names
@@ -285,19 +308,19 @@ class State:
         self.answered |= names
         self.facts = frozenset(fact for fact in self.facts if fact.role not in names)
         self.held = {name: held for name, held in self.held.items() if held.role not in names}
-        self._flag(OLDER, names)
+        self._relabel(lambda labels: outdated(labels, names, surely))
 
     def next_pass(self) -> None:
         """The outermost loop begins another pass."""
-        self._flag(EARLIER, None)
+        self._relabel(lambda labels: flagged(labels, EARLIER, None))
 
-    def _flag(self, flag: int, roles: frozenset[str] | None) -> None:
+    def _relabel(self, made: Callable[[Labels], Labels]) -> None:
         done: dict[int, Labels] = {}
 
         def on(labels: Labels) -> Labels:
             """Many values share what they were made of."""
             if id(labels) not in done:
-                done[id(labels)] = flagged(labels, flag, roles)
+                done[id(labels)] = made(labels)
             return done[id(labels)]
 
         def change(value: Val) -> Val:

@@ -32,11 +32,11 @@ from prose_runtime.check.flow_values import (
     State,
     Trace,
     Val,
-    flagged,
     going_on,
     join_states,
     joined,
     merged,
+    outdated,
 )
 from prose_runtime.check.scope import required_names
 from prose_runtime.check.tables import Target
@@ -111,7 +111,7 @@ class Expressions(ABC):
         self.found = Findings()
         self.catchers: list[list[State]] = []
         self.called: set[str] = set()
-        self.asked: list[str] = []
+        self.asked: list[tuple[str, bool]] = []
         self.meanwhile: frozenset[str] = frozenset()
         self.inside = 0
         self.path: list[Step] = []
@@ -142,8 +142,11 @@ class Expressions(ABC):
 
     def stale(self, value: Val, since: int) -> Val:
         """A value that no name held while roles were asked: what they gave before is no longer their latest output."""
-        roles = frozenset(self.asked[since:])
-        return Val(flagged(value.data, OLDER, roles), value.control, value.places) if roles else value
+        data = value.data
+        for surely in (True, False):
+            roles = frozenset(role for role, sure in self.asked[since:] if sure is surely)
+            data = outdated(data, roles, surely) if roles else data
+        return value if data is value.data else Val(data, value.control, value.places)
 
     def whole(self, expr: n.Expr, state: State) -> Val:
         """The same with all that is inside it."""
@@ -455,30 +458,27 @@ class Expressions(ABC):
     def ask(self, node: n.Expr, roles: list[str], args: list[tuple[str, Val, Span]], state: State) -> Val:
         """A role gets its inputs and gives an answer."""
         site = self.site(node, roles, state)
+        doubt = FUZZY if len(roles) > 1 else 0  # which of them it is shows in a run
         for name, value, span in args:
             deep = state.deep(value)
-            got = Val(self.outdated(going_on(deep.data, span)), merged(deep.control, state.control))
+            got = Val(self.outdated(going_on(deep.data, span)), merged(deep.control, state.control)).flagged(doubt)
             site.data.update(got.data)
             for role in roles:
                 self.found.receive(role, name, got)
         for role in roles:
-            self.found.receive(role, WHETHER, Val(NO_LABELS, going_on(state.control, node.span)))
+            self.found.receive(role, WHETHER, Val(NO_LABELS, going_on(state.control, node.span)).flagged(doubt))
         self.raising(roles, node, state)
-        state.called(roles)
-        self.asked += roles
-        given = {Label("output", role): Trace(_first_line(node, self.known.spec)) for role in roles}
+        state.called(roles, surely=not doubt)
+        self.asked += [(role, not doubt) for role in roles]
+        given = {Label("output", role, doubt): Trace(_first_line(node, self.known.spec)) for role in roles}
         return Val(given, NO_LABELS, state.make(node, EMPTY, False).places) if roles else NOTHING
 
     def outdated(self, labels: Labels) -> Labels:
         """The same labels, and that they may be of earlier answers where a role is called in another branch as well."""
         if not self.meanwhile:
             return labels
-        late = {
-            label._replace(flags=label.flags | OLDER | FUZZY): trace
-            for label, trace in labels.items()
-            if label.kind == "output" and self.is_called_meanwhile(label.name)
-        }
-        return merged(labels, late)
+        roles = {label.name for label in labels if self.is_called_meanwhile(label.name)}
+        return outdated(labels, roles, surely=False)
 
     def lasting(self, facts: frozenset[Fact]) -> frozenset[Fact]:
         """The facts without what another branch may undo by calling the role again."""
@@ -501,7 +501,9 @@ class Expressions(ABC):
             known.facts &= facts
             known.roles = tuple(dict.fromkeys((*known.roles, *names)))
         known.control.update(state.control)
-        known.paths.setdefault(tuple(self.path), len(self.found.sites))
+        path = tuple(self.path)
+        known.paths.setdefault(path, len(self.found.sites))
+        known.reached[path] = known.reached.get(path, frozenset()) | frozenset(names)
         self.called.update(names)
         return known
 
@@ -509,7 +511,7 @@ class Expressions(ABC):
         """A call may fail: control may go on in a ``catch``."""
         if self.catchers:
             failing = state.copy()
-            failing.called(roles)
+            failing.called(roles, surely=len(set(roles)) < 2)
             error = {Label("error", role): Trace(node.span) for role in roles}
             failing.names[CAUGHT] = Val(error)
             failing.control = merged(failing.control, error)
@@ -533,7 +535,7 @@ class Expressions(ABC):
         self.found.opaque |= outcome.opaque
         self.raising(outcome.received, expr, state)
         state.called(outcome.received)
-        self.asked += outcome.received
+        self.asked += [(role, True) for role in outcome.received]
         fields = {n_: Val(going_on(v.data, span), v.control) for n_, v in outcome.result.items() if n_ != WHETHER}
         whole = outcome.result.get(WHETHER, NOTHING)
         made = state.make(expr, Cell(fields), False)

@@ -18,6 +18,7 @@ Sureness = Literal["no", "maybe", "yes"]
 
 _SURENESS: tuple[Sureness, ...] = ("no", "maybe", "yes")
 _ANSWERS = (n.Call, n.Session, n.Discretion, n.DoBlock, n.Ask, n.Effect)
+_COMPUTING = (n.Binary, n.Unary, n.FunctionCall, n.Index, n.Conditional, n.Predicate, n.Group)
 _COUNTING = frozenset({"loop", "index", "item"})
 _DEEP = 5
 _MANY = 40
@@ -69,7 +70,7 @@ def _steady(who: str, way: Way, claim: SameInputs, ground: Ground) -> Ruling:
     for name, argument in inputs.items():
         for loop in loops:
             varies = varying.varies(argument.value, loop)
-            if varies == "yes" and (member or loop) is loop:
+            if varies == "yes" and way.sole and (member or loop) is loop:
                 place = (argument.span, f"this input of {who} is another one in each pass")
                 return Ruling("refuted", f"the input {name} of {who} is not the same in all calls", (place,))
             doubtful = doubtful or (name if varies != "no" else "")
@@ -84,15 +85,17 @@ class Varying:
     def __init__(self, ground: Ground):
         self.scopes = ground.facts.scopes
 
-    def varies(self, expr: n.Expr, loop: n.Node, depth: int = _DEEP) -> Sureness:
+    def varies(self, expr: n.Node, loop: n.Node, depth: int = _DEEP) -> Sureness:
         """Whether the passes of a loop give it different values."""
-        parts = n.everything(expr)
-        if any(isinstance(part, _ANSWERS) for part in parts):
+        if isinstance(expr, _ANSWERS):
             return "yes"
-        if any(isinstance(part, n.Block | n.MadeName) for part in parts):
+        if isinstance(expr, n.Block | n.MadeName):
             return "maybe"
-        names = [part for part in parts if isinstance(part, n.Name)]
-        return max((self._name(name, loop, depth) for name in names), key=_SURENESS.index, default="no")
+        if isinstance(expr, n.Name):
+            return self._name(expr, loop, depth)
+        found = [self.varies(part, loop, depth) for part in expr.children()]
+        most: Sureness = max(found, key=_SURENESS.index, default="no")
+        return most if most != "yes" or _tells_apart(expr, found) else "maybe"
 
     def _name(self, name: n.Name, loop: n.Node, depth: int) -> Sureness:
         inside = [binding for binding in bindings_of(self.scopes, name) if self._in_pass(binding, name, loop)]
@@ -124,6 +127,13 @@ class Varying:
         return any(name.id in changed_names(part) for part in self._run(name, loop))
 
 
+def _tells_apart(expr: n.Node, operands: list[Sureness]) -> bool:
+    """Whether other values of its operands surely make another value of an expression: ``i * 0`` is always nought."""
+    if isinstance(expr, n.Binary):
+        return expr.op in ("+", "-") and operands.count("no") == 1
+    return isinstance(expr, (n.Template, n.Interpolation, n.ListExpr, n.ObjectExpr, n.Entry, n.Field))
+
+
 # two places
 
 
@@ -137,14 +147,22 @@ def _alike(one: tuple[str, Way], other: tuple[str, Way], claim: SameInputs, grou
     if left is None or right is None:
         return Ruling("open", "what they get is made in a run")
     who = f"{one[0]} and {other[0]}" if one[0] != other[0] else one[0]
-    spelling, doubtful = Spelling(ground), ""
+    ruling = _compared(left, right, who, Spelling(ground))
+    if ruling.status == "refuted" and not (one[1].sole and other[1].sole):
+        return Ruling("open", f"which of several roles is called shows in a run, and so what {who} get")
+    return ruling
+
+
+def _compared(left: dict[str, n.Argument], right: dict[str, n.Argument], who: str, spelling: Spelling) -> Ruling:
+    doubtful = ""
     for name in {**left, **right}:
         argument = right.get(name) or left[name]
         place = (argument.span, "this input is another one")
         if name not in left or name not in right:
             return Ruling("refuted", f"only one of the calls of {who} gets the input {name}", (place,))
         first, second = (spelling.spelt(side[name].value) for side in (left, right))
-        if first is None or second is None or (left[name] is right[name] and _ANSWER in first):
+        unknown = first is None or second is None or (left[name] is right[name] and _ANSWER in first)
+        if unknown or (first != second and _COMPUTED in f"{first}{second}"):
             doubtful = doubtful or name
         elif first != second:
             return Ruling("refuted", f"the calls of {who} get different values as {name}", (place,))
@@ -154,6 +172,8 @@ def _alike(one: tuple[str, Way], other: tuple[str, Way], claim: SameInputs, grou
 
 
 _ANSWER = "answer at "
+_COMPUTED = "\0"
+"""Marks a text with operators in it: another text may compute the same value."""
 
 
 class Spelling:
@@ -173,7 +193,7 @@ class Spelling:
             return f"{_ANSWER}{expr.span.start}"
         if any(isinstance(part, n.Block) for part in parts):
             return None
-        text, at = "", expr.span.start
+        text, at = _COMPUTED if any(isinstance(part, _COMPUTING) for part in parts) else "", expr.span.start
         for name in sorted((part for part in parts if isinstance(part, n.Name)), key=lambda part: part.span):
             known = self._name(name, depth)
             if known is None:

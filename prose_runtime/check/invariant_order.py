@@ -58,10 +58,17 @@ def _ordered(first: str, then: str, claim: Order, ground: Ground) -> Ruling:
     if fault is None:
         where = " in every round" if claim.each_round else ""
         return Ruling("proved", f"each call of {then} comes after one of {first}{where}")
-    if fault.kind == "unsure":
-        return Ruling("open", f"it depends on a condition whether {first} is called before {then}")
+    open_ = {
+        "unsure": f"it depends on a condition whether {first} is called before {then}",
+        "beside": f"{first} and {then} are called at the same time, in no sure order",
+        "several": f"which of several roles is called shows in a run, and so whether {first} comes before {then}",
+    }
+    if fault.kind in open_:
+        return Ruling("open", open_[fault.kind])
+    again = fault.late is not None and any(is_loop(node) for node, _ in shared(fault.early.path, fault.late.path))
+    behind = f"in a first pass {then} is called before {first}" if again else f"{first} is only called after {then}"
     words = {
-        "behind": f"{first} is only called after {then}",
+        "behind": behind,
         "together": f"{first} and {then} are called at the same time",
         "without": f"{then} is called without {first} before it",
     }
@@ -78,7 +85,7 @@ def _over(first: str, then: str, each_round: bool, ground: Ground) -> Ruling:
             common = [node for node, _ in shared(way.path, other.path) if is_loop(node)]
             again = common[1:] if each_round and common and is_sequential(common[0]) else common
             how = relation(other, way)
-            if how == "after" and not common:
+            if how == "after" and not common and way.sole and other.sole:
                 places = ((_line(way, ground), f"{then} is called here"), (_line(other, ground), f"{first} afterwards"))
                 return Ruling("refuted", f"{first} is called after {then}", places)
             if how not in ("before", "either") or again:

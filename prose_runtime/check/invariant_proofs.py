@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal
 
@@ -21,6 +21,8 @@ from prose_runtime.check.invariant_claims import (
 from prose_runtime.check.rule import Facts
 from prose_runtime.records import dataclass
 from prose_runtime.text import Span
+
+_SHOWS = "which of several roles is called, or what a called spec does, shows in a run"
 
 Status = Literal["proved", "refuted", "open", "unsure"]
 """``open``: a run can tell. ``unsure``: neither the program nor a run can."""
@@ -133,7 +135,7 @@ def _sees_role(who: str, role: str, within: bool, ground: Ground) -> Ruling:
         how = f"the output of {role} reaches {who}{scope} as its input {firm.input}"
         return Ruling("refuted", how, ground.way(firm, who))
     if outputs:
-        return Ruling("open", f"the output of {role} may reach {who} through a spec that is called")
+        return Ruling("open", f"the output of {role} may reach {who}: {_SHOWS}")
     if found:
         return Ruling("open", f"the message of a failure of {role} reaches {who}")
     depends = any(label.kind == "output" and label.name == role for label in ground.control(who))
@@ -155,18 +157,30 @@ def _may_be_own(flowing: Flowing, ground: Ground) -> bool:
 
 def _sees_name(who: str, name: str, ground: Ground) -> Ruling:
     """An input, config item or variable of that name."""
-    for flowing in ground.data(who):
-        if flowing.label.kind in ("input", "config") and flowing.label.name == name:
-            return Ruling("refuted", f"{name} reaches {who} as its input {flowing.input}", ground.way(flowing, who))
+    coming = _firm_first(ground.data(who))
+    given = [f for f in coming if f.label.kind in ("input", "config") and f.label.name == name]
+    if given:
+        return _named_reaches(given[0], name, who, ground, "open")
     if name in ground.facts.scopes.inputs or any(item.name == name for item in ground.spec.config):
         return Ruling("proved", f"no data flows from {name} to {who}")
+    held = [f for f in coming if f.input == name or _passes(f.trace, name, ground)]
+    if held:
+        return _named_reaches(held[0], name, who, ground, "unsure")
     roles = ground_roles(name, ground)
-    for flowing in ground.data(who):
-        if flowing.input == name or _passes(flowing.trace, name, ground):
-            return Ruling("refuted", f"{name} reaches {who}", ground.way(flowing, who))
-    if any(flowing.label.name in roles for flowing in ground.data(who)) or not roles:
+    if any(flowing.label.name in roles for flowing in coming) or not roles:
         return Ruling("unsure", f"whether {name} reaches {who} cannot be told")
     return Ruling("proved", f"no data flows from {name} to {who}")
+
+
+def _named_reaches(flowing: Flowing, name: str, who: str, ground: Ground, doubt: Status) -> Ruling:
+    if flowing.label.flags & FUZZY:
+        return Ruling(doubt, f"{name} may reach {who}: {_SHOWS}")
+    return Ruling("refuted", f"{name} reaches {who} as its input {flowing.input}", ground.way(flowing, who))
+
+
+def _firm_first(found: Iterable[Flowing]) -> list[Flowing]:
+    """What surely gets there before what only may."""
+    return sorted(found, key=lambda flowing: flowing.label.flags & FUZZY)
 
 
 def _passes(trace: Trace, name: str, ground: Ground) -> bool:
@@ -282,8 +296,10 @@ def _between(role: str, who: str, ground: Ground) -> str:
 def unaware(claim: Unaware, ground: Ground) -> Ruling:
     """What the author says to a role does not name the pattern."""
     for who in claim.who:
-        for flowing in ground.data(who):
+        for flowing in _firm_first(ground.data(who)):
             if flowing.label.kind == "name":
+                if flowing.label.flags & FUZZY:
+                    return Ruling("open", f"{who} may be told {ground.spec.name}: {_SHOWS}")
                 how = f"the {_told_as(flowing.input)} of {who} names {ground.spec.name}"
                 return Ruling("refuted", how, ground.way(flowing, who))
         for span, text in _jobs(who, ground):
@@ -325,7 +341,7 @@ def _guarded(who: str, guard: str, side: int, ground: Ground) -> Ruling:
     for site in sites:
         sides = {fact.side for fact in site.facts if fact.role == guard}
         span = site.node.span
-        if guard in ground.lists or site.roles[0] != who:
+        if guard in ground.lists or site.roles[0] != who or (len(site.roles) > 1 and not site.unit):
             doubt = True
         elif Fact(guard, side) in site.facts:
             continue
@@ -369,15 +385,17 @@ def _reached(who: str, roles: set[str], named: str, claim: Reaches, ground: Grou
         lines = ", ".join(str(line) for line in dict.fromkeys(map(ground.line, firm.trace.places())))
         return Ruling("proved", f"it reaches {who} as its input {firm.input} (lines {lines})")
     if found:
-        return Ruling("open", f"the output of {named} may reach {who} through a spec that is called")
+        return Ruling("open", f"the output of {named} may reach {who}: {_SHOWS}")
     where = f" as its input {', '.join(claim.inputs)}" if claim.inputs else ""
     return Ruling("refuted", f"no data flows from {named} to {who}{where}")
 
 
 def _reached_by_name(who: str, name: str, claim: Reaches, ground: Ground) -> Ruling:
-    for flowing in _coming(who, claim, ground):
+    for flowing in _firm_first(_coming(who, claim, ground)):
         given = flowing.label.kind in ("input", "config") and flowing.label.name == name
         if given or (flowing.label.kind == "output" and _passes(flowing.trace, name, ground)):
+            if flowing.label.flags & FUZZY:
+                return Ruling("open", f"{name} may reach {who}: {_SHOWS}")
             return Ruling("proved", f"it reaches {who} as its input {flowing.input}")
     if name in ground.facts.scopes.inputs or any(item.name == name for item in ground.spec.config):
         return Ruling("refuted", f"no data flows from {name} to {who}")

@@ -11,7 +11,8 @@ from prose_runtime.text import Source as File
 from prose_runtime.text import printable, width
 
 _LEGEND = "D: the value, or what was made of it, is passed on. d: only from an earlier call or round.\n" + (
-    "c: only whether it is called, or with which value, depends on it. ?: it may be so, through a spec that is called."
+    "c: only whether it is called, or with which value, depends on it. ?: it may be so; which of several roles is\n"
+    "called, or what a called spec does, shows in a run."
 )
 
 

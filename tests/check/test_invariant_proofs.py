@@ -27,6 +27,9 @@ ROUNDS = "There are at most 2 rounds."
 ONCE = "`a` runs at most 1 times."
 EACH = "Each of the `ps` is called exactly once."
 EVERY = "`a` runs at least 1 times in every round."
+IN_TURN = 'let text = "start"\nfor role in [{}]:\n  text = call role\n    x: text'
+SAY = "block say(r):\n  call r(x: 1)\n"
+AFTER = "runs after all calls of `b`."
 FINALLY = "  return 1\nfinally:\n"
 
 VERDICTS = [
@@ -167,6 +170,37 @@ VERDICTS = [
         "call a(x: y)",
         "refuted",
     ),
+    # which of several roles a place calls, and in which order, shows in a run
+    (ORDER, IN_TURN.format("a, b"), "watched"),
+    (ORDER, IN_TURN.format("b, a"), "watched"),
+    (f"`a` {AFTER}", IN_TURN.format("b, a"), "watched"),
+    (ORDER, "call a(x: 1)\n" + IN_TURN.format("a, b"), "proved"),
+    (ORDER, SAY + "do say(a)\ndo say(b)", "proved"),
+    (ORDER, SAY + "do say(b)\ndo say(a)", "watched"),
+    (APART, IN_TURN.format("b, a"), "watched"),
+    (APART, "for r in [b, a]:\n  call r(x: topic)", "proved"),
+    (APART, "let s = [b, a]\nlet t = call s[0](x: 1)\ncall s[1](x: t)", "watched"),
+    (APART, "let r = a if n > 1 else c\nlet t = call r(x: 1)\ncall b(x: t)", "watched"),
+    (LATEST, SAID + "let s = [b, c]\ncall s[1](x: 1)\ncall a(x: y)", "watched"),
+    (LATEST, SAID + "let s = [b, c]\ncall a(x: y, z: call s[1](x: 1))", "watched"),
+    ("`a` sees only the output of `b`.", IN_TURN.format("a, c"), "watched"),
+    ("`a` sees only the output of `b`.", "for r in [a, c]:\n  call r(x: topic)", "proved"),
+    ("The output of `b` reaches `a`.", IN_TURN.format("a, b"), "watched"),
+    ("The output of `b` reaches `a`.", "for r in [a, c]:\n  call r(x: topic)", "refuted"),
+    ("`a` never sees `topic`.", "let s = [a, b]\ncall s[1](x: topic)", "watched"),
+    ("`a` is not aware of the pattern.", 'let s = [a, b]\ncall s[1](x: "the probe")', "watched"),
+    ("`a` and `b` get the same inputs.", "for r in [a, b]:\n  call r(x: topic)", "proved"),
+    ("`a` and `b` get the same inputs.", "let s = [a, c]\ncall s[1](x: 1)\ncall b(x: 2)", "watched"),
+    (FREE, "for r in [a, b]:\n  call r(x: topic)", "proved"),
+    (FREE, IN_TURN.format("a, b"), "watched"),
+    (GUARD, "let s = [b, a]\ncall s[1](x: 1)", "watched"),
+    (ONCE, "for r in [a, b]:\n  call r(x: 1)", "watched"),
+    (ONCE, SAY + "do say(b)\ndo say(a)", "proved"),
+    # other numbers may compute the same
+    (ALIKE, "for m, i in ps:\n  let k = i * 0\n  call m(x: k)", "watched"),
+    (ALIKE, "for m, i in ps:\n  call m(x: i - i)", "watched"),
+    (ALIKE, 'for m, i in ps:\n  let k = i + 1\n  call m(x: "no {k}")', "refuted"),
+    (ONE, "call a(x: 1 + 1)\ncall a(x: 2)", "watched"),
     # where a block calls itself, nothing is counted
     (TWICE, "block say(p):\n  call a(x: p)\n  if n > p:\n    do say(n)\ndo say(1)", "watched"),
 ]
@@ -202,3 +236,18 @@ def test_members_that_a_called_spec_asks_too_are_in_no_known_order(tmp_path: Pat
     path = pattern(tmp_path, body, slots="ps[]", extra=f"### Invariants\n\n- {TURNS}\n")
     (verdict,) = check_path(path).verdicts
     assert verdict.status == "watched", verdict.how
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("parallel:\n  call a(x: topic)\n  call b(x: topic)", "same time"),
+        ("repeat 2 as k:\n  if k > 1:\n    call b(x: topic)\n  call a(x: topic)", "in a first pass"),
+        (IN_TURN.format("a, b"), "which of several roles"),
+    ],
+)
+def test_why_an_order_is_open_is_said_truly(tmp_path: Path, body: str, words: str) -> None:
+    path = pattern(tmp_path, body, slots="a b", rows="topic: string", extra=f"### Invariants\n\n- {ORDER}\n")
+    (verdict,) = check_path(path).verdicts
+    assert verdict.status == "watched"
+    assert words in verdict.how
