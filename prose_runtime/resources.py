@@ -31,10 +31,15 @@ def find_config(spec_path: Path | None, cwd: Path) -> Path | None:
     starts = [] if spec_path is None else [spec_path.absolute().parent]
     for start in [*starts, cwd.absolute()]:
         for folder in (start, *start.parents):
-            if (folder / CONFIG_NAME).is_file():
+            if _is_there(folder / CONFIG_NAME):
                 return folder / CONFIG_NAME
     own = user_config()
-    return own if own.is_file() else None
+    return own if _is_there(own) else None
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file, as far as one may look: a folder that is closed to this user holds none."""
+    return os.path.isfile(path)  # noqa: PTH113
 
 
 def user_config() -> Path:

@@ -105,7 +105,7 @@ class Project:
         """The project of a file or folder: the nearest folder upward with prose.yml, .git or pyproject.toml."""
         folder = _folder(path)
         for candidate in (folder, *folder.parents):
-            if any((candidate / marker).exists() for marker in MARKERS):
+            if any(os.path.exists(candidate / marker) for marker in MARKERS):  # noqa: PTH110
                 return cls(candidate)
         return cls(folder, deep=False)
 

@@ -191,3 +191,9 @@ def test_settings_of_check_are_closed(tmp_path):
         with pytest.raises(UsageError) as caught:
             load(tmp_path, text)
         assert said in f"{caught.value.message} {caught.value.help}"
+
+
+def test_a_folder_of_settings_that_cannot_be_looked_at_holds_none(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ("x" * 300)))
+    monkeypatch.setenv("HOME", str(tmp_path / ("x" * 300)))
+    assert find_config(None, tmp_path) is None
