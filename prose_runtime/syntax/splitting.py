@@ -22,7 +22,8 @@ _PLAIN_HEAD = re.compile(
 _KEY_FIRST = re.compile(r"[A-Za-z_][\w-]*\s*:\s")
 _INLINE_PLAIN = r":\s*(?=\S)"
 _INLINE_STATEMENT = (
-    r":\s*(?=(?:return|break|continue|throw|emit|call|let|const|record|append|add|session|do|sleep)(?![\w-])"
+    r":\s*(?=(?:return|break|continue|throw|emit|call|let|const|record|append|add|session|do|sleep|if|for|repeat|loop"
+    r"|parallel)(?![\w-])"
     r"|[A-Za-z_][\w-]*\s*=(?!=))"
 )
 

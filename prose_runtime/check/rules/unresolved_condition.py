@@ -34,7 +34,7 @@ from prose_runtime.text import Span, compiled
 
 _SIGNS = frozenset({"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="})
 _SIGN = (
-    r'"(?:[^"\\\n]|\\.)*"|[\w\])]\s*(?P<compares>[=!]==?|[<>]=?|[-=]>)'
+    r'"(?:[^"\\\n]|\\.)*"|[\w\])]\s*(?P<compares>[=!]==?|[<>]=?|[-=]>|=)'
     r'|(?P<sign>&&|\|\||(?<!\w)!(?=\w)|(?<![\w-])gate(?= "))'
 )
 _IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z]\w*_\w+")
