@@ -2,7 +2,8 @@
 
 What it does
     Reports arithmetic and small functions over a value whose type is certain and does not fit, such as a text that is
-    subtracted from, and a division by zero. Text that spells a number counts as one.
+    subtracted from, something added to what is no list, a call of a plain value, and a division by zero. Text that
+    spells a number counts as one.
 
 Why
     It ends the run when it is reached.
@@ -44,6 +45,8 @@ _TAKES: Mapping[str, tuple[frozenset[Type], ...]] = {
 def find(facts: Facts) -> Iterator[Finding]:
     """Operands and arguments of a certain type that fails."""
     types = facts.shared(types_of)
+    yield from _added_to(facts, types)
+    yield from _called(facts, types)
     for node in facts.all(n.Binary, n.Unary, n.FunctionCall, n.Group, n.Sleep):
         for expr, wanted, where in _needs(node, types):
             kind = types.of(expr)
@@ -53,6 +56,27 @@ def find(facts: Facts) -> Iterator[Finding]:
                 )
         if isinstance(node, n.Binary) and node.op in ("/", "%") and _is_zero(node.right):
             yield Finding(node.right.span, "a division by 0 has no value", "divide by another number")
+
+
+def _added_to(facts: Facts, types: Types) -> Iterator[Finding]:
+    """``append`` and its like to what is surely no list."""
+    for node in facts.all(n.Append):
+        kind = "null" if types.is_null(node.target) else types.of(node.target)
+        if kind not in (None, "list"):
+            what = kind if kind == "null" else _article(kind)
+            message = f"{node.word} adds to a list, and this is {what}"
+            yield Finding(node.target.span, message, "begin with a list: `let found = []`")
+
+
+def _called(facts: Facts, types: Types) -> Iterator[Finding]:
+    """Calls of what surely holds a plain value. A name that is typed as a text may be given a service all the same."""
+    for node in facts.all(n.Call):
+        target = facts.targets.get(node)
+        kind = types.of(node.target) if target is not None and target.kind == "reference" else None
+        if kind in ("number", "boolean", "object") or (kind == "text" and isinstance(node.target, n.Field)):
+            yield Finding(
+                node.target.span, f"this is {_article(kind)}, which cannot be called", "call a slot or a spec"
+            )
 
 
 def _needs(node: n.Node, types: Types) -> Iterator[tuple[n.Expr, frozenset[Type], str]]:
