@@ -98,6 +98,7 @@ SHAPES = {
     "unquoted-label": NAME,
     "unreachable": STATEMENT,
     "quoted-declaration": r"`[^`]+`",
+    "missing-input": NAME,
     "unread-bullet": ENGLISH,
     "unresolved-condition": r"[<>=]=?",
 }
