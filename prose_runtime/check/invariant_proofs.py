@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from prose_runtime import nodes as n
 from prose_runtime.check.flow import WHETHER, Findings, flow_of, name_in_text
+from prose_runtime.check.flow_order import Way, ways
 from prose_runtime.check.flow_values import EARLIER, FUZZY, OLDER, Fact, Label, Labels, Trace
 from prose_runtime.check.invariant_claims import (
     Independent,
@@ -267,15 +268,48 @@ def independent(claim: Independent, ground: Ground) -> Ruling:
     for who, role in _pairs(claim, ground):
         ruling = _sees_role(who, role, False, ground)
         if ruling.status == "proved":
-            ways = [t for label, t in ground.control(who).items() if label.kind == "output" and label.name == role]
-            if ways:
-                line = ground.line(ways[0].span)
-                how = f"no data flows from {role} to {who}, but the call of {who} depends on it (line {line})"
-                ruling = Ruling("unsure", how)
+            if (depends := _swayed(who, role, ground)) is not None:
+                ruling = depends
             elif between := _between(role, who, ground):
                 ruling = Ruling("unsure", f"what {who} is told may come from {role} by way of {between}")
         rulings.append(ruling)
     return worst(rulings)
+
+
+def _swayed(who: str, role: str, ground: Ground) -> Ruling | None:
+    """Whether it depends on a role, on its failures as well, if another one is called, or with which value."""
+    found = {
+        label: trace
+        for label, trace in ground.control(who).items()
+        if label.kind in ("output", "error") and label.name == role
+    }
+    if not found:
+        return None
+    calls = ways(ground.findings, who)
+    for way in calls:
+        for node, part in way.path:
+            others = any(node is fork and part != taken for call in calls for fork, taken in call.path)
+            decides = _decided_by(role, node, way) if isinstance(node, n.If) and way.sole and not others else None
+            if decides is not None:
+                places = ((decides, f"this looks at what {role} says"), (_head(way.site.node.span, ground), _CALLED))
+                return Ruling("refuted", f"whether {who} is called depends on the output of {role}", places)
+    trace = next(iter(found.values()))
+    how = f"the call of {who} may depend on {role} (line {ground.line(trace.span)})"
+    return Ruling("open", how, ((trace.span, f"this depends on {role}"),))
+
+
+def _decided_by(role: str, fork: n.If, way: Way) -> Span | None:
+    """The condition of a fork on the way to a call that surely looks at what a role answered."""
+    seen = {
+        span
+        for label, trace in way.site.control.items()
+        if label.kind == "output" and label.name == role and not label.flags & FUZZY
+        for span in trace.places()
+    }
+    return next((branch.condition.span for branch in fork.branches if branch.condition.span in seen), None)
+
+
+_CALLED = "the call that depends on it"
 
 
 def _between(role: str, who: str, ground: Ground) -> str:

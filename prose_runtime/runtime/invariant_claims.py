@@ -142,7 +142,17 @@ def _stale(who: str, role: str, story: Story) -> Outcome:
 
 def _independent(claim: Independent, story: Story) -> Outcome:
     pairs = [(who, role) for who in claim.who for role in claim.others if who != role or len(claim.who) == 1]
-    return _all(_sees(who, role, story) for who, role in pairs)
+    return _all(_depends(who, role, story) for who, role in pairs)
+
+
+def _depends(who: str, role: str, story: Story) -> Outcome:
+    """Whether a role was told what another one said; that a condition looked at it does not show in a run."""
+    seen = _sees(who, role, story)
+    for call in story.of(who) if seen[0] == "held" else []:
+        earlier = story.calls[: story.calls.index(call)]
+        if any(one.role == role and (not one.answered or one in story.answers[: call.seen]) for one in earlier):
+            return "unchecked", f"{role} was called before {who}, and a condition may have looked at it"
+    return seen
 
 
 def _reaches(claim: Reaches, story: Story) -> Outcome:

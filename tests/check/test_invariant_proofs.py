@@ -84,6 +84,15 @@ VERDICTS = [
     # who depends on another one may do so by way of a third
     (FREE, "call a(x: topic)\ncall b(x: topic)", "proved"),
     (FREE, ASKED + "let w = call c(x: v)\ncall b(x: w)", "unread"),
+    # and no condition may look at the other one
+    (FREE, ASKED + "if v.approved:\n  call b(x: topic)", "refuted"),
+    (FREE, ASKED + "if v accepts:\n  call c(x: 1)\nelse:\n  call b(x: topic)", "refuted"),
+    (FREE, ASKED + "if v.approved:\n  call b(x: 1)\nelse:\n  call b(x: 1)", "watched"),
+    (FREE, ASKED + "if n > 2:\n  if v.approved:\n    call b(x: topic)", "watched"),
+    (FREE, ASKED + "if v.approved:\n  return 1\ncall b(x: topic)", "watched"),
+    (FREE, ASKED + "let t = 1 if v.approved else 2\ncall b(x: t)", "watched"),
+    (FREE, "let s = [a, c]\nlet v = call s[1](x: 1)\nif v.approved:\n  call b(x: 1)", "watched"),
+    (FREE, "try:\n  call a(x: 1)\ncatch:\n  call b(x: 1)", "watched"),
     # calls are counted where none is cancelled, and no list changes its length
     (TWICE, "parallel repeat 2:\n  call a(x: topic)", "proved"),
     (TWICE, 'parallel repeat 2 ("first"):\n  call a(x: topic)', "watched"),

@@ -296,3 +296,63 @@ def test_a_composite_that_asks_all_at_once_has_no_order(tmp_path: Path) -> None:
         path = composite(tmp_path, "const s = __compositeState;\n" + script_ + "\nreturn('done');", slots="ps[]")
         result = play(with_claims(path, sentence), {"ps": [Member("one"), Member("two")]})
         assert statuses(result) == [status], result.invariants
+
+
+IN_TURN = """
+let text = "a first text that is told to the first of them"
+for role in [{}]:
+  text = call role
+    text: text
+return text
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "members", "status"),
+    [
+        ("`a` is called before `b`.", "a, b", "held"),
+        ("`a` is called before `b`.", "b, a", "broken"),
+        ("`b` is called after all calls of `a`.", "a, b", "held"),
+        ("`b` is called after all calls of `a`.", "b, a", "broken"),
+        ("`a` never sees the output of `b`.", "a, b", "held"),
+        ("`a` never sees the output of `b`.", "b, a", "broken"),
+        ("`a` sees only the output of `b`.", "a, c", "held"),
+        ("`a` sees only the output of `b`.", "c, a", "broken"),
+        ("The output of `b` reaches `a`.", "b, a", "held"),
+        ("The output of `b` reaches `a`.", "a, b", "unchecked"),
+        ("`a` and `b` are independent of each other.", "a, b", "broken"),
+        ("`a` and `b` get the same inputs.", "a, b", "broken"),
+        ("`a` runs at most 1 times.", "a, b", "held"),
+        ("`a` runs at least 1 times.", "b, a", "held"),
+    ],
+)
+def test_which_of_several_roles_was_called_shows_in_the_run(
+    tmp_path: Path, claim: str, members: str, status: str
+) -> None:
+    path = pattern(tmp_path, IN_TURN.format(members), slots="a b c", extra=claims(claim))
+    bind = {name: script(f"the answer that {name} gives to whatever it was told") for name in "abc"}
+    (entry,) = play(path, bind).invariants
+    assert entry["status"] == status, entry["how"]
+
+
+def test_members_that_get_the_same_number_get_the_same(tmp_path: Path) -> None:
+    body = "for member, i in panel:\n  let n = i * 0\n  call member\n    n: n"
+    path = pattern(tmp_path, body, slots="panel[]", extra=claims("All members of `panel` get identical inputs."))
+    (entry,) = play(path, {"panel": [script(LONG), script(LONG)]}).invariants
+    assert entry["status"] == "held", entry["how"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("let v = call a\nif v.ok and n > 1:\n  call b\n    x: 1", "unchecked"),
+        ("let v = call a\nif v.ok and n > 9:\n  call b\n    x: 1", "held"),
+        ("call b\n  x: 1\nlet v = call a\nif v.ok and n > 9:\n  call b\n    x: 1", "unchecked"),
+    ],
+)
+def test_a_condition_on_another_role_does_not_show_in_the_run(tmp_path: Path, body: str, status: str) -> None:
+    claim = claims("`a` and `b` are independent of each other.")
+    path = pattern(tmp_path, body, slots="a b c", config="- `n` (integer, default: 2)", extra=claim)
+    bind = {"a": script({"ok": True, "note": LONG}), "b": script(LONG), "c": script(LONG)}
+    (entry,) = play(path, bind).invariants
+    assert entry["status"] == status, entry["how"]
