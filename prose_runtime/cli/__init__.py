@@ -156,13 +156,14 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         raise
     except (Exception, KeyboardInterrupt) as error:
-        return _fail(_as_prose_error(error), words)
+        return _fail(_as_prose_error(error, words), words)
 
 
 _UNWRITABLE = frozenset({errno.ENOSPC, errno.EBADF, errno.EIO, errno.EDQUOT})
+_CALLING = (["run"], ["resume"], ["submit"], ["batch"])
 
 
-def _as_prose_error(error: BaseException) -> ProseError:
+def _as_prose_error(error: BaseException, words: list[str]) -> ProseError:
     from prose_runtime.errors import Cancelled, ProseError, UsageError
 
     if isinstance(error, ProseError):
@@ -175,7 +176,7 @@ def _as_prose_error(error: BaseException) -> ProseError:
     if isinstance(error, MemoryError):
         return ProseError("there is not enough memory for this")
     if isinstance(error, KeyboardInterrupt | click.Abort):
-        return Cancelled("stopped before anything was called")
+        return Cancelled("stopped before anything was called" if words[:1] in _CALLING else "stopped")
     from prose_runtime.cli.bug import report_bug
 
     return report_bug(error)

@@ -159,15 +159,16 @@ def _colour() -> bool:
 def explain(code: str | None, everything: bool) -> int:
     """Explain what a code of `prose check` means: what is wrong, why it matters, what to write instead.
 
-    CODE may be pasted with what stands around it, as in `error[undefined-name]`. The first words of several codes, such
-    as `unused`, list these.
+    CODE may be pasted with what stands around it, as in `error[undefined-name]`, or in a whole line of a report. The
+    first words of several codes, such as `unused`, list these.
     """
     from prose_runtime.check.rules import EVERY_RULE
     from prose_runtime.cli.check_settings import close
 
     if (code is None) != everything:
         raise UsageError("give one CODE, or --all", help="write `prose explain CODE`; the code stands in the brackets")
-    code = re.sub(r"^\w*\[|\]$", "", code or "").lower().replace("_", "-")
+    pasted = re.search(r"(?:error|warning|info)\[([\w-]+)\]", code or "")
+    code = (pasted[1] if pasted else (code or "").strip("[]")).lower().replace("_", "-")
     shown = [rule for rule in EVERY_RULE if everything or rule.code == code]
     if not shown and (
         several := [rule for rule in EVERY_RULE if code and rule.code.startswith(code.rstrip("-") + "-")]

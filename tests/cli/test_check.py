@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -105,6 +108,17 @@ def test_a_path_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "PATH" in capsys.readouterr().err
 
 
+def test_ctrl_c_says_that_the_check_was_stopped(folder: Path) -> None:
+    os.mkfifo("pipe.prose.md")
+    command = [sys.executable, "-m", "prose_runtime", "check", "pipe.prose.md"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        with Path("pipe.prose.md").open("w"):  # waits until it is read
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=20)[1]
+    assert process.returncode == 130
+    assert said == "error: stopped\n"
+
+
 def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "undefined-name"]) == 0
     page = capsys.readouterr().out
@@ -116,6 +130,8 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_explain_takes_what_stands_around_a_code_and_lists_families(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "error[undefined-name]"]) == 0
+    assert capsys.readouterr().out.startswith("undefined-name (error)")
+    assert main(["explain", "a[1].prose.md:3:4: error[undefined-name] `x` is not defined"]) == 0
     assert capsys.readouterr().out.startswith("undefined-name (error)")
     assert main(["explain", "unused"]) == 0
     assert "unused-slot" in capsys.readouterr().out
