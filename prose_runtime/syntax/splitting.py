@@ -17,13 +17,14 @@ _ENGLISH_HEAD = re.compile(
 )
 _PLAIN_HEAD = re.compile(
     r"(?:(?:(?:let|const)\s+)?[\w-]+\s*=\s*|return\s+)?"
-    r"(?:for|repeat|loop|parallel|try|catch|finally|else|option|do(?=\s*:)|\|)(?![\w-])(?!\s*(?:=[^=]|\.))"
+    r"(?:for|repeat|loop|parallel|try|catch|finally|else|option|(?:block|agent)(?=\s+[A-Za-z_])|do(?=\s*:)|\|)"
+    r"(?![\w-])(?!\s*(?:=[^=]|\.))"
 )
 _KEY_FIRST = re.compile(r"[A-Za-z_][\w-]*\s*:\s")
 _INLINE_PLAIN = r":\s*(?=\S)"
 _INLINE_STATEMENT = (
     r":\s*(?=(?:return|break|continue|throw|emit|call|let|const|record|append|add|session|do|sleep|if|for|repeat|loop"
-    r"|parallel)(?![\w-])"
+    r"|parallel|option)(?![\w-])"
     r"|[A-Za-z_][\w-]*\s*=(?!=))"
 )
 

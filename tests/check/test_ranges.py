@@ -42,7 +42,7 @@ SHAPES = {
     "end-without-return": HEAD,
     "function-arguments": r"[\w, ]+",
     "indentation": STATEMENT,
-    "inline-body": rf"(?:if|for|repeat|loop|parallel)\b[^\n]*|{STATEMENT}",
+    "inline-body": rf"(?:if|for|repeat|loop|parallel|option)\b[^\n]*|{STATEMENT}",
     "input-form": VALUE,
     "invariant-in-doubt": SENTENCE,
     "invariant-refuted": SENTENCE,

@@ -260,6 +260,8 @@ def test_what_is_empty_is_an_empty_block() -> None:
         ("choice w:\n  option a b:\n    call c", "unquoted-label", 'choice w:\n  option "a b":\n    call c'),
         ("for x in xs: emit x", "inline-body", "for x in xs:\n  emit x"),
         ("for x in xs:emit x", "inline-body", "for x in xs:\n  emit x"),
+        ("block f(x):return x", "inline-body", "block f(x):\n  return x"),
+        ('agent z: model: "m"', "inline-body", 'agent z:\n  model: "m"'),
         ('if a == "b":return 1', "inline-body", 'if a == "b":\n  return 1'),
     ],
 )
