@@ -243,9 +243,14 @@ class Walk(Statements):
             outer |= self.called  # whoever waits for what is called outside holds this very set
             self.called = outer
 
+    def again(self, called: set[str], state: State) -> None:
+        """Roles were called in a part of the program: surely only where no other role may be meant."""
+        state.called(called - self.sometimes)
+        state.called(called & self.sometimes, surely=False)
+
     def join(self, state: State, branches: list[State], called: set[str]) -> None:
         """Branches are done: what they added to lists is taken over."""
-        state.called(called)
+        self.again(called, state)
         for branch in branches:
             if not branch.dead:
                 state.take_in(branch)
@@ -346,7 +351,7 @@ class Walk(Statements):
         with self.alone() as called, self.frame(), self.at(node, 0):
             value = self.body(definition.body, inside)
         self.active.pop()
-        state.called(called)
+        self.again(called, state)
         state.take_in(inside)
         return value
 

@@ -112,6 +112,7 @@ class Expressions(ABC):
         self.catchers: list[list[State]] = []
         self.called: set[str] = set()
         self.asked: list[tuple[str, bool]] = []
+        self.sometimes: set[str] = set()  # called where it may also be another role
         self.meanwhile: frozenset[str] = frozenset()
         self.inside = 0
         self.path: list[Step] = []
@@ -468,6 +469,7 @@ class Expressions(ABC):
         for role in roles:
             self.found.receive(role, WHETHER, Val(NO_LABELS, going_on(state.control, node.span)).flagged(doubt))
         self.raising(roles, node, state)
+        self.sometimes.update(roles if doubt else ())
         state.called(roles, surely=not doubt)
         self.asked += [(role, not doubt) for role in roles]
         given = {Label("output", role, doubt): Trace(_first_line(node, self.known.spec)) for role in roles}

@@ -415,6 +415,8 @@ def _coming(who: str, claim: Reaches, ground: Ground) -> list[Flowing]:
 def _reached(who: str, roles: set[str], named: str, claim: Reaches, ground: Ground) -> Ruling:
     found = [f for f in _coming(who, claim, ground) if f.label.kind == "output" and f.label.name in roles]
     firm = next((f for f in found if not f.label.flags & FUZZY), None)
+    if firm is not None and _is_picked(firm, ground):
+        return Ruling("open", f"the output of {named} may reach {who}: which element is passed shows in a run")
     if firm is not None:
         lines = ", ".join(str(line) for line in dict.fromkeys(map(ground.line, firm.trace.places())))
         return Ruling("proved", f"it reaches {who} as its input {firm.input} (lines {lines})")
@@ -422,6 +424,12 @@ def _reached(who: str, roles: set[str], named: str, claim: Reaches, ground: Grou
         return Ruling("open", f"the output of {named} may reach {who}: {_SHOWS}")
     where = f" as its input {', '.join(claim.inputs)}" if claim.inputs else ""
     return Ruling("refuted", f"no data flows from {named} to {who}{where}")
+
+
+def _is_picked(flowing: Flowing, ground: Ground) -> bool:
+    """Whether a value goes on as one element of a list, by its number, which may be another one."""
+    picks = [node for node in ground.facts.all(n.Index) if not isinstance(node.index, n.Template)]
+    return any(place.covers(node.span) for place in flowing.trace.places()[1:] for node in picks)
 
 
 def _reached_by_name(who: str, name: str, claim: Reaches, ground: Ground) -> Ruling:
