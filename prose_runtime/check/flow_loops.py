@@ -244,7 +244,7 @@ class Walk(Statements):
             self.called = outer
 
     def again(self, called: set[str], state: State) -> None:
-        """Roles were called in a part of the program: surely only where no other role may be meant."""
+        """Roles were called in a part of the program: surely, where it may not be another role, or nobody."""
         state.called(called - self.sometimes)
         state.called(called & self.sometimes, surely=False)
 

@@ -258,7 +258,12 @@ class Statements(Expressions):
             state.facts |= facts_of(branch.condition.test, False, self, state)
             inside.control = merged(inside.control, control)
             state.control = merged(state.control, control)
+            since = len(self.asked)
             value = joined(value, self.branch(node, number, branch.body, inside))
+            if any(self.found.free[earlier.condition] != "surely" for earlier in node.branches[: number + 1]):
+                perhaps = {role for role, _ in self.asked[since:]}
+                self.sometimes |= perhaps
+                inside.perhaps_called(perhaps)
             ends.append(inside)
         if node.orelse is not None:
             value = joined(value, self.branch(node, len(node.branches), node.orelse, state))

@@ -90,6 +90,18 @@ def outdated(labels: Labels, roles: Collection[str], surely: bool) -> Labels:
     return merged(labels, late)
 
 
+def _perhaps_older(labels: Labels, roles: Collection[str]) -> Labels:
+    """The same labels where the latest call of some roles may not be made in a run at all."""
+    made: dict[Label, Trace] = {}
+    for label, trace in labels.items():
+        if label.kind == "output" and label.flags & OLDER and label.name in roles:
+            made.setdefault(label._replace(flags=label.flags & ~OLDER), trace)
+            made[label._replace(flags=label.flags | FUZZY)] = trace
+        else:
+            made[label] = trace
+    return made
+
+
 def _all_flagged(labels: Labels, flag: int) -> Labels:
     return {label._replace(flags=label.flags | flag): trace for label, trace in labels.items()}
 
@@ -309,6 +321,11 @@ class State:
         self.facts = frozenset(fact for fact in self.facts if fact.role not in names)
         self.held = {name: held for name, held in self.held.items() if held.role not in names}
         self._relabel(lambda labels: outdated(labels, names, surely))
+
+    def perhaps_called(self, roles: Collection[str]) -> None:
+        """Roles were called on a way that it is open if any run takes."""
+        if roles:
+            self._relabel(lambda labels: _perhaps_older(labels, roles))
 
     def next_pass(self) -> None:
         """The outermost loop begins another pass."""

@@ -112,7 +112,7 @@ class Expressions(ABC):
         self.catchers: list[list[State]] = []
         self.called: set[str] = set()
         self.asked: list[tuple[str, bool]] = []
-        self.sometimes: set[str] = set()  # called where it may also be another role
+        self.sometimes: set[str] = set()  # called where it may be another role, or nobody
         self.meanwhile: frozenset[str] = frozenset()
         self.inside = 0
         self.path: list[Step] = []
