@@ -2,8 +2,8 @@
 
 What it does
     Reports a call that leaves out an input which the slot's `requires`, or the called component, block or spec, needs,
-    and one that passes a slot what is surely null. Items that say "optional" or "if", and those that name an optional
-    input or config item, may be left out.
+    or passes null for one (to a block it may). Items that say "optional" or "if", and those that name an optional input
+    or config item, may be left out.
 
 Why
     When the program runs, this call breaks the contract and the run ends (exit 3): the breach can be foreseen.
@@ -55,9 +55,9 @@ def find(facts: Facts) -> Iterator[Finding]:
 
 
 def _nothing(given: dict[str, n.Argument], takes: Signature, target: Target, facts: Facts) -> Iterator[Finding]:
-    """What a slot needs and is given as null."""
+    """What a slot or spec needs and is given as null. A block may be given it."""
     types = facts.shared(types_of)
-    for name in takes.needed if target.slot is not None else ():
+    for name in takes.needed if target.kind != "block" else ():
         if name in given and types.is_null(given[name].value):
             message = f"this is null, and {target.name} requires {name}"
             yield Finding(given[name].value.span, message, "pass a value")
