@@ -11,6 +11,7 @@ from prose_runtime import nodes as n
 from prose_runtime.check.flow import WHETHER, Findings, flow_of, name_in_text
 from prose_runtime.check.flow_order import Way, ways
 from prose_runtime.check.flow_values import EARLIER, FUZZY, OLDER, Fact, Label, Labels, Trace
+from prose_runtime.check.invariant_certainty import doubt_of_way
 from prose_runtime.check.invariant_claims import (
     Independent,
     NeverSees,
@@ -221,6 +222,8 @@ def _only(who: str, claim: SeesOnly, ground: Ground) -> Ruling:
     doubt = ""
     for flowing in ground.data(who):
         kind = "" if claim.inputs and flowing.input not in claim.inputs else _outside(flowing, claim, ground)
+        if kind == "sees" and flowing.label.name in claim.roles and not _is_asked_again(flowing, ground):
+            kind = f"{_named(flowing.label)} may reach it"
         if kind == "sees":
             what = _named(flowing.label)
             how = f"{what} reaches {who} as its input {flowing.input}"
@@ -231,6 +234,19 @@ def _only(who: str, claim: SeesOnly, ground: Ground) -> Ruling:
     listed = ", ".join((*claim.roles, *claim.names)) or "its inputs"
     where = f" as its input {', '.join(claim.inputs)}" if claim.inputs else ""
     return Ruling("proved", f"no data but that of {listed} flows to {who}{where}")
+
+
+def _is_asked_again(flowing: Flowing, ground: Ground) -> bool:
+    """Whether a run surely can call a role once more, so that what it said before is no longer the latest."""
+    first, role = flowing.trace.places()[0], flowing.label.name
+    calls = [site.node.span for site in ground.findings.sites.values() if role in site.roles]
+    others = [span for span in calls if span.start != first.start]
+    blocks = [block.span for block in ground.facts.all(n.BlockDef)]
+    return not others or any(
+        any(block.covers(span) for block in blocks)
+        or doubt_of_way(ground.facts, ground.findings, [span], data=False) is None
+        for span in others
+    )
 
 
 def _outside(flowing: Flowing, claim: SeesOnly, ground: Ground) -> str:
