@@ -1,6 +1,7 @@
 """Settings of every test: nothing leaves this machine, and nobody's keys or settings matter."""
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -21,3 +22,6 @@ make_room()
 settings.register_profile("steady", derandomize=True)
 settings.register_profile("search", derandomize=False)
 settings.load_profile("steady")
+
+# A shell lets what runs in the background ignore Ctrl-C, and the commands under test would ignore it, too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
