@@ -39,8 +39,8 @@ def _processors() -> int:
 def _side_by_side(
     files: Sequence[Path], shares: Sequence[Sequence[Path]], count: int, more: Sequence[Question]
 ) -> Checked | None:
-    """None when the system has too few processes to give, as in some sandboxes, or takes one away."""
-    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor  # as slow to import as a small file to check
+    """None when the system has too few processes or threads to give, as in some sandboxes, or takes one away."""
+    from concurrent.futures import ProcessPoolExecutor  # takes as long to import as a small file to check
     from multiprocessing import active_children
 
     checked = Checked()
@@ -48,20 +48,19 @@ def _side_by_side(
     try:
         with ProcessPoolExecutor(count, initializer=_start, initargs=(files,)) as pool:
             try:
-                for part in pool.map(_check, shares, [more] * len(shares)):
-                    checked.extend(part)
+                for part in [pool.submit(_check, share, more) for share in shares]:
+                    checked.extend(part.result())
             except BaseException:
-                pool.shutdown(cancel_futures=True)
+                for started in active_children():
+                    if started not in others:  # it may wait for ever: for work, or for a file that is a pipe
+                        started.terminate()
                 raise
-    except (OSError, ImportError, NotImplementedError, BrokenExecutor, RuntimeError):
-        for started in active_children():
-            if started not in others:  # it would wait for work for ever
-                started.terminate()
+    except (OSError, ImportError, RuntimeError):
         return None
     return checked
 
 
-_projects = Projects()
+_projects: Projects
 """What a process of a pool has read."""
 
 

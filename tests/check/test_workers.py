@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -116,17 +115,16 @@ def test_where_processes_are_not_to_be_had_one_does_it_all(
     assert checked(capsys, str(folder), "-j", "3") == alone
 
 
-def test_ctrl_c_ends_all_processes_without_a_word_of_theirs(tmp_path: Path) -> None:
-    text = (library() / "dialectic.prose.md").read_text(encoding="utf-8")
-    for number in range(1500):
-        (tmp_path / f"dialectic-{number}.prose.md").write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "prose_runtime", "check", str(tmp_path), "-j", "2"]
+def test_ctrl_c_ends_all_processes_also_one_that_waits_for_a_file(folder: Path) -> None:
+    pipe = folder / "pipe.prose.md"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-m", "prose_runtime", "check", str(pipe), str(folder), "-j", "2"]
     running = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    time.sleep(1.5)
-    os.killpg(running.pid, signal.SIGINT)
-    printed = running.communicate(timeout=30)
+    with pipe.open("w"):  # opening it waits until a process reads it
+        os.killpg(running.pid, signal.SIGINT)
+        printed = running.communicate(timeout=30)
     assert running.returncode == 130
     assert "Traceback" not in "".join(printed)
     with pytest.raises(ProcessLookupError):
